@@ -1,0 +1,171 @@
+// The only list of operations that the engine runs on a backend.
+//
+// Each operation is defined down to the order of its roundings, so that every backend writes the
+// same bits; the definitions live in engine/numerics and are cited below. Tiling, threads,
+// pipelining and launch shapes are the backend's own business.
+//
+// Letters:  R rows (token positions of one launch)   H hidden size      I intermediate size
+//           V vocabulary                             Q query heads      G KV heads
+//           D head size                              N, K a matrix product's outputs and inner
+//           length
+// Layout:   row-major, last index contiguous. Pointers are backend memory unless they say "host".
+// Streams:  operations run in call order and may return before they have run; `download` and
+//           `synchronize` wait. One thread at a time calls a backend.
+// Errors:   a broken device throws BackendError. Shapes are checked where the model is loaded; an
+//           operation's REQUIRES are asserted only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string_view>
+
+#include "numerics/bf16.h"
+
+namespace engine::kernels {
+
+using numerics::bf16;
+using Token = std::int32_t;
+
+struct BackendError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Backend memory, owned; freed on destruction, which must precede the backend's.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  virtual std::byte* data() = 0;
+  virtual std::size_t size() const = 0;  // bytes
+};
+
+// A weight matrix [N, K] in whatever layout the backend multiplies fastest.
+class Matrix {
+ public:
+  virtual ~Matrix() = default;
+  virtual std::size_t outputs() const = 0;  // N
+  virtual std::size_t inner() const = 0;    // K
+};
+
+// Rows [n, K] in host memory; several parts are stacked along N into one Matrix.
+struct MatrixPart {
+  const bf16* weights;  // host [n, K]
+  std::size_t n;
+};
+
+// Which of the two attention orders a launch uses (numerics/attention.h). Not derived from R: a
+// one-row prefill remainder must give prefill bits.
+enum class Phase { kPrefill, kDecode };
+
+// K and V of one layer. Position p lives in slot p mod `slots`, so a whole-context buffer and the
+// drafter's ring are one thing.
+struct KvRows {
+  bf16* k;            // [slots, G, D]
+  bf16* v;            // [slots, G, D]
+  std::size_t slots;  // rows that the buffer holds
+};
+
+struct HeadShape {
+  std::size_t query_heads;  // Q
+  std::size_t kv_heads;     // G, divides Q
+  std::size_t head_size;    // D, a multiple of 16
+};
+
+// Rotary tables over the first `rotary_size` dimensions of a head: dimension i of the first half is
+// rotated with dimension i + rotary_size/2 by position p's angle i.
+struct RotaryTable {
+  const float* cosine;  // [positions, rotary_size/2]
+  const float* sine;    // [positions, rotary_size/2]
+  std::size_t rotary_size;
+};
+
+struct QkvArgs {
+  const float* qkv;      // [R, (Q + 2G) D]: queries, keys, values
+  const bf16* q_norm;    // [D], or null: no per-head RMSNorm
+  const bf16* k_norm;    // [D], or null
+  float epsilon;         // of the per-head norms
+  RotaryTable rotary;    // REQUIRES: holds positions [position, position + R)
+  std::size_t position;  // of row 0
+};
+
+struct AttentionArgs {
+  const bf16* query;  // [R, Q, D]
+  std::size_t
+      position;       // of row 0; row r sees keys [max(first, p + 1 - window), p], p = position + r
+  std::size_t first;  // no key before this position is read
+  std::size_t window;  // REQUIRES: >= 1; window + R - 1 <= slots, or positions never wrap
+  Phase phase;
+};
+
+struct Top2 {
+  Token best, second;  // ties go to the lower id; V >= 2
+};
+
+// What sets a backend's bits apart from the default.
+struct BackendOptions {
+  // Worker threads; 0 means one per core. Never changes bits.
+  std::size_t threads = 0;
+  // Control mode: one K split and one attention order for every row count, so that no row depends
+  // on its launch. Shows what batch-invariant kernels cost.
+  bool row_invariant = false;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual std::string_view name() const = 0;    // "cpu", "cuda"
+  virtual std::string_view device() const = 0;  // for people: processor and instruction set, or GPU
+
+  // Memory. `allocate` zero-fills; out of memory throws BackendError with bytes asked and free.
+  virtual std::unique_ptr<Buffer> allocate(std::size_t bytes) = 0;
+  virtual void upload(void* to, const void* from_host, std::size_t bytes) = 0;
+  virtual void download(void* to_host, const void* from, std::size_t bytes) = 0;
+  virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
+  virtual void synchronize() = 0;
+
+  // Weights. The host memory must outlive the backend's use of the result.
+  // REQUIRES: inner is a multiple of 16, every part has at least one row.
+  virtual std::unique_ptr<Matrix> prepare(std::span<const MatrixPart> parts, std::size_t inner) = 0;
+  // Norm weights, biases and the embedding table, which are read element by element.
+  virtual const bf16* place(const bf16* host, std::size_t count) = 0;
+
+  // out[r, :] = float(table[tokens[r], :]).  REQUIRES: 0 <= tokens[r] < V.
+  virtual void embed(float* out, const bf16* table, std::span<const Token> tokens,
+                     std::size_t hidden) = 0;
+
+  // out[r, i] = bf16(x[r, i] * (1 / sqrt(mean(x[r]^2) + epsilon)) * w[i]), sums in the order of
+  // numerics/reduce.h. Row r of `out` begins at out + r * out_stride (elements).
+  virtual void rms_norm(bf16* out, std::size_t out_stride, const float* x, const bf16* w,
+                        std::size_t rows, std::size_t hidden, float epsilon) = 0;
+
+  // out[R, N] = x[R, K] * w^T (+ bias[n], if not null) (+ out, if accumulate), by fused16 chains in
+  // split_k(rows, N, K) slices (numerics/split_k.h); slices, bias and old value are added in that
+  // order.
+  virtual void matmul(float* out, const bf16* x, const Matrix& w, const bf16* bias,
+                      std::size_t rows, bool accumulate) = 0;
+
+  // Per-head norm and rotary on queries and keys; writes query [R, Q, D] and the K and V rows of
+  // positions [position, position + R), all rounded to bf16.
+  virtual void write_qkv(bf16* query, const KvRows& kv, const HeadShape& heads, const QkvArgs& args,
+                         std::size_t rows) = 0;
+
+  // out[R, Q, D]: softmax(q k^T / sqrt(D)) v over the keys that AttentionArgs names.
+  virtual void attention(bf16* out, const KvRows& kv, const HeadShape& heads,
+                         const AttentionArgs& args, std::size_t rows) = 0;
+
+  // out[r, i] = bf16(silu(gate_up[r, i]) * gate_up[r, I + i]).
+  virtual void silu_mul(bf16* out, const float* gate_up, std::size_t rows,
+                        std::size_t intermediate) = 0;
+
+  // The two largest of each row of logits [R, V], to host memory; waits for the result.
+  virtual void top2(std::span<Top2> out_host, const float* logits, std::size_t vocabulary) = 0;
+};
+
+// Throws BackendError if the machine has no such backend. Names: "cpu", "cuda", "auto" (cuda where
+// a device is there, else cpu).
+std::unique_ptr<Backend> make_backend(std::string_view name, const BackendOptions& options);
+
+}  // namespace engine::kernels
