@@ -1,0 +1,35 @@
+// Writes a random model, for tests and for trying the engine out before a trained one is there.
+//
+// The same preset and seed give the same bytes on every machine: weights are drawn from a
+// counter-based generator and use only correctly rounded arithmetic.
+//
+//   preset   H    layers  Q/G x D    rotary  I     mtp window  context  tied  qk_norm  qkv_bias
+//   micro    64   4       4/2 x 16   8       512   32          4096     yes   yes      no
+//   mini     256  8       4/2 x 64   32      1024  128         16384    yes   yes      no
+//   plain    96   3       3/3 x 32   32      256   none        2048     no    no       yes
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+#include "model/error.h"
+
+namespace engine::model {
+
+struct InitOptions {
+  std::uint64_t seed = 0;
+  bool force = false;  // replace a folder that is not empty
+};
+
+// Names of the presets, in the table's order.
+std::span<const std::string_view> preset_names();
+
+// Makes `dir` a model folder that Model::load takes, with a byte-level tokenizer and a chat
+// template. It appears whole or not at all: it is written beside `dir` and renamed.
+// Throws ModelError: unknown preset, `dir` is not empty and not `force`, or the disk failed.
+void init_model(std::string_view preset, const std::filesystem::path& dir,
+                const InitOptions& options = {});
+
+}  // namespace engine::model

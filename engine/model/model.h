@@ -1,0 +1,49 @@
+// A model folder, loaded and checked:
+//
+//   config.json              shape and constants            required
+//   generation_config.json   further stop tokens            optional
+//   model.safetensors        weights, or model.safetensors.index.json and its shards
+//   tokenizer.json           byte-level BPE                 required
+//   chat_template.json       this project's own format      optional
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "model/chat_template.h"
+#include "model/config.h"
+#include "model/tokenizer.h"
+#include "model/weights.h"
+
+namespace engine::model {
+
+// Const after construction; any thread may read it. Movable: pointers in weights() stay valid and
+// belong to the object moved to. Owns the mapping, so it must outlive every use of the weights.
+class Model {
+ public:
+  // Throws ModelError. Files are checked once, here, and trusted afterwards.
+  static Model load(const std::filesystem::path& dir);
+
+  Model(Model&&) noexcept;
+  Model& operator=(Model&&) noexcept;
+  ~Model();
+
+  const ModelConfig& config() const { return config_; }
+  const Weights& weights() const { return weights_; }
+  const Tokenizer& tokenizer() const { return tokenizer_; }
+  // Null if the folder has none.
+  const ChatTemplate* chat_template() const { return chat_ ? &*chat_ : nullptr; }
+
+ private:
+  Model(ModelConfig config, std::unique_ptr<const TensorStore> store, Tokenizer tokenizer,
+        std::optional<ChatTemplate> chat);
+
+  ModelConfig config_;
+  std::unique_ptr<const TensorStore> store_;
+  Weights weights_;
+  Tokenizer tokenizer_;
+  std::optional<ChatTemplate> chat_;
+};
+
+}  // namespace engine::model

@@ -1,0 +1,28 @@
+// Turns a stream of tokens into text that can be shown at once.
+#pragma once
+
+#include <string>
+
+#include "model/tokenizer.h"
+
+namespace engine::model {
+
+// What it returns is always whole, valid UTF-8: a character that is cut between tokens is held back
+// until its last byte arrives, and bytes that can be no character become U+FFFD. Special tokens are
+// control and give no text. The tokenizer must outlive it.
+class StreamDecoder {
+ public:
+  explicit StreamDecoder(const Tokenizer& tokenizer) : tokenizer_(&tokenizer) {}
+
+  // The text that this token completes; may be empty.
+  std::string push(Token token);
+
+  // What is held back, as U+FFFD; then it starts anew. Call once at the end.
+  std::string finish();
+
+ private:
+  const Tokenizer* tokenizer_;
+  std::string held_;  // a proper prefix of one character
+};
+
+}  // namespace engine::model

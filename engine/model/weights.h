@@ -1,0 +1,66 @@
+// The model's weights by name, as pointers into the mapped files.
+//
+// This is the only place where shapes and dtypes are checked: a Weights that exists has every
+// tensor that its config calls for, as bf16 of the shape written here, and no other tensor.
+//
+// Letters: H hidden, Q query heads, G KV heads, D head size, I intermediate, V vocabulary.
+// Layout: row-major [outputs, inputs], last index contiguous, as Hugging Face writes them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/config.h"
+#include "numerics/bf16.h"
+
+namespace engine::model {
+
+class TensorStore;
+using numerics::bf16;
+
+struct LayerWeights {
+  const bf16* input_norm = nullptr;  // [H]
+  const bf16* q = nullptr;           // [Q D, H]
+  const bf16* k = nullptr;           // [G D, H]
+  const bf16* v = nullptr;           // [G D, H]
+  const bf16* o = nullptr;           // [H, Q D]
+  const bf16* q_bias = nullptr;      // [Q D], or null: the config has no qkv_bias
+  const bf16* k_bias = nullptr;      // [G D], or null
+  const bf16* v_bias = nullptr;      // [G D], or null
+  const bf16* q_norm = nullptr;      // [D], or null: the config has no qk_norm
+  const bf16* k_norm = nullptr;      // [D], or null
+  const bf16* post_norm = nullptr;   // [H], before the MLP
+  const bf16* gate = nullptr;        // [I, H]
+  const bf16* up = nullptr;          // [I, H]
+  const bf16* down = nullptr;        // [H, I]
+};
+
+// Row p: layer(eh_proj * concat(enorm(embedding[token p+1]), hnorm(hidden p))), head_norm, then
+// the model's own output head, predicts token p+2. `hidden p` is the last decoder layer's output,
+// before final_norm. Stored as model.layers.{layers}.
+struct MtpWeights {
+  LayerWeights layer;
+  const bf16* enorm = nullptr;      // [H]
+  const bf16* hnorm = nullptr;      // [H]
+  const bf16* eh_proj = nullptr;    // [H, 2 H]
+  const bf16* head_norm = nullptr;  // [H]
+};
+
+struct Weights {
+  const bf16* embedding = nullptr;   // [V, H]
+  const bf16* final_norm = nullptr;  // [H]
+  const bf16* lm_head = nullptr;     // [V, H]; equals `embedding` if tied
+  std::vector<LayerWeights> layers;
+  std::optional<MtpWeights> mtp;
+
+  // 16 hex digits from the headers and samples of the data: tells models apart in reports. Not a
+  // proof of integrity.
+  std::string id;
+
+  // The pointers are `store`'s; it must outlive them. Throws ModelError naming the tensor, and the
+  // dtype and shape expected and found; or listing the tensors that the config does not call for.
+  static Weights bind(const ModelConfig& config, const TensorStore& store);
+};
+
+}  // namespace engine::model
