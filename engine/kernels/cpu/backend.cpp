@@ -1,0 +1,109 @@
+#include "kernels/cpu/backend.h"
+
+#include <cassert>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "kernels/cpu/activation.h"
+#include "kernels/cpu/attention.h"
+#include "kernels/cpu/embed.h"
+#include "kernels/cpu/matmul.h"
+#include "kernels/cpu/norm.h"
+#include "kernels/cpu/qkv.h"
+#include "kernels/cpu/select.h"
+#include "numerics/split_k.h"
+
+namespace engine::kernels::cpu {
+namespace {
+
+// calloc leaves the zeroing of large blocks to the system, page by page on first touch.
+class HostBuffer final : public Buffer {
+ public:
+  explicit HostBuffer(std::size_t bytes)
+      : bytes_(bytes), data_(static_cast<std::byte*>(std::calloc(bytes + 1, 1)), &std::free) {
+    if (data_ == nullptr) {
+      throw BackendError("out of memory: " + std::to_string(bytes) + " bytes asked");
+    }
+  }
+  std::byte* data() override { return data_.get(); }
+  std::size_t size() const override { return bytes_; }
+
+ private:
+  std::size_t bytes_;
+  std::unique_ptr<std::byte, decltype(&std::free)> data_;
+};
+
+class CpuBackend final : public Backend {
+ public:
+  explicit CpuBackend(const BackendOptions& options)
+      : threads_(options.threads), row_invariant_(options.row_invariant) {}
+
+  std::string_view name() const override { return "cpu"; }
+  std::string_view device() const override { return "cpu"; }
+
+  std::unique_ptr<Buffer> allocate(std::size_t bytes) override {
+    return std::make_unique<HostBuffer>(bytes);
+  }
+  void upload(void* to, const void* from_host, std::size_t bytes) override {
+    copy(to, from_host, bytes);
+  }
+  void download(void* to_host, const void* from, std::size_t bytes) override {
+    copy(to_host, from, bytes);
+  }
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    if (bytes > 0) std::memmove(to, from, bytes);
+  }
+  void synchronize() override {}
+
+  std::unique_ptr<Matrix> prepare(std::span<const MatrixPart> parts, std::size_t inner) override {
+    return std::make_unique<PanelMatrix>(parts, inner, threads_);
+  }
+  const bf16* place(const bf16* host, std::size_t) override { return host; }
+
+  void embed(float* out, const bf16* table, std::span<const Token> tokens,
+             std::size_t hidden) override {
+    cpu::embed(out, table, tokens, hidden);
+  }
+  void rms_norm(bf16* out, std::size_t out_stride, const float* x, const bf16* w, std::size_t rows,
+                std::size_t hidden, float epsilon) override {
+    cpu::rms_norm({out, out_stride, x, w, rows, hidden, epsilon}, threads_);
+  }
+  void matmul(float* out, const bf16* x, const Matrix& w, const bf16* bias, std::size_t rows,
+              bool accumulate) override {
+    const std::size_t split = row_invariant_
+                                  ? numerics::split_k_row_invariant(w.outputs(), w.inner())
+                                  : numerics::split_k(rows, w.outputs(), w.inner());
+    cpu::matmul({out, x, static_cast<const PanelMatrix&>(w), bias, rows, split, accumulate},
+                threads_);
+  }
+  void write_qkv(bf16* query, const KvRows& kv, const HeadShape& heads, const QkvArgs& args,
+                 std::size_t rows) override {
+    cpu::write_qkv(query, kv, heads, args, rows, threads_);
+  }
+  void attention(bf16* out, const KvRows& kv, const HeadShape& heads, const AttentionArgs& args,
+                 std::size_t rows) override {
+    AttentionArgs chosen = args;
+    if (row_invariant_) chosen.phase = Phase::kPrefill;
+    cpu::attention(out, kv, heads, chosen, rows, threads_);
+  }
+  void silu_mul(bf16* out, const float* gate_up, std::size_t rows,
+                std::size_t intermediate) override {
+    cpu::silu_mul(out, gate_up, rows, intermediate, threads_);
+  }
+  void top2(std::span<Top2> out_host, const float* logits, std::size_t vocabulary) override {
+    cpu::top2(out_host, logits, vocabulary, threads_);
+  }
+
+ private:
+  Threads threads_;
+  bool row_invariant_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_backend(const BackendOptions& options) {
+  return std::make_unique<CpuBackend>(options);
+}
+
+}  // namespace engine::kernels::cpu

@@ -1,0 +1,14 @@
+#include "kernels/cpu/embed.h"
+
+#include <algorithm>
+
+namespace engine::kernels::cpu {
+
+void embed(float* out, const bf16* table, std::span<const Token> tokens, std::size_t hidden) {
+  for (const Token token : tokens) {
+    const bf16* row = table + static_cast<std::size_t>(token) * hidden;
+    out = std::transform(row, row + hidden, out, numerics::to_float);
+  }
+}
+
+}  // namespace engine::kernels::cpu
