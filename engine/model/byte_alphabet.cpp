@@ -1,0 +1,48 @@
+#include "model/byte_alphabet.h"
+
+#include "model/utf8.h"
+
+namespace engine::model {
+namespace {
+
+constexpr int kNoByte = -1;
+
+constexpr std::array<int, kByteAlphabetEnd> make_inverse() {
+  std::array<int, kByteAlphabetEnd> inverse{};
+  inverse.fill(kNoByte);
+  for (int byte = 0; byte < 256; ++byte)
+    inverse[kByteAlphabet[byte]] = byte;
+  return inverse;
+}
+
+constexpr std::array<int, kByteAlphabetEnd> kInverse = make_inverse();
+
+}  // namespace
+
+std::string to_alphabet(std::string_view bytes) {
+  std::string text;
+  for (const char c : bytes) {
+    const char32_t point = kByteAlphabet[static_cast<unsigned char>(c)];
+    if (point < 0x80) {
+      text += static_cast<char>(point);
+    } else {  // below U+0144: two bytes
+      text += static_cast<char>(0xC0U | point >> 6U);
+      text += static_cast<char>(0x80U | (point & 0x3FU));
+    }
+  }
+  return text;
+}
+
+std::optional<std::string> from_alphabet(std::string_view text) {
+  std::string bytes;
+  while (!text.empty()) {
+    const std::size_t length = utf8_step(text).length;
+    const char32_t point = code_point(text.substr(0, length));
+    if (point >= kByteAlphabetEnd || kInverse[point] == kNoByte) return std::nullopt;
+    bytes += static_cast<char>(kInverse[point]);
+    text.remove_prefix(length);
+  }
+  return bytes;
+}
+
+}  // namespace engine::model

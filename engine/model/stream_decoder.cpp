@@ -1,0 +1,33 @@
+#include "model/stream_decoder.h"
+
+#include "model/utf8.h"
+
+namespace engine::model {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+
+}  // namespace
+
+std::string StreamDecoder::push(Token token) {
+  if (tokenizer_->is_special(token)) return {};
+  held_ += tokenizer_->decode(token);
+  std::string text;
+  std::string_view rest = held_;
+  while (!rest.empty()) {
+    const Utf8Step step = utf8_step(rest);
+    if (step.kind == Utf8::kIncomplete) break;
+    text += step.kind == Utf8::kCharacter ? rest.substr(0, step.length) : kReplacement;
+    rest.remove_prefix(step.length);
+  }
+  held_.erase(0, held_.size() - rest.size());
+  return text;
+}
+
+std::string StreamDecoder::finish() {
+  const bool empty = held_.empty();
+  held_.clear();
+  return empty ? std::string() : std::string(kReplacement);
+}
+
+}  // namespace engine::model
