@@ -1,0 +1,38 @@
+// Compares the KV rows of two lanes: the tool that finds where a cache leaves the cold path.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "runtime/engine.h"
+
+namespace engine::cli {
+
+struct RowDifference {
+  std::size_t position;
+  std::size_t layer;
+  runtime::RowOrigin left, right;  // who wrote the row on each side
+};
+
+struct KvComparison {
+  std::size_t rows = 0;
+  std::size_t layers = 0;
+  std::vector<bool> differs;           // [rows, layers]
+  std::optional<RowDifference> first;  // lowest position, then lowest layer
+
+  std::size_t differing() const;
+};
+
+// Rows [0, rows) of every layer, bit for bit.  REQUIRES: both lanes run the same network and hold
+// the rows.
+KvComparison compare_rows(const runtime::Engine& left, const runtime::Engine& right,
+                          std::size_t rows);
+
+// "prefill, launch of rows [0, 346)".
+std::string describe(const runtime::RowOrigin& origin);
+
+// Rows across, layers down, at most `width` columns: '.' where all rows of a cell are equal, '#'
+// where one differs.
+std::string picture(const KvComparison& comparison, std::size_t width);
+
+}  // namespace engine::cli

@@ -1,0 +1,67 @@
+// What the command line says. One struct per command; the options that commands share are one too.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "runtime/engine.h"
+
+namespace engine::cli {
+
+// Which engine to run.
+struct EngineSettings {
+  std::filesystem::path model;
+  std::string backend = "auto";
+  std::size_t threads = 0;  // 0: one per core
+  bool row_invariant = false;
+  bool verbose = false;
+  std::size_t context = 0;  // 0: the model's, at most 4,096
+  runtime::EngineOptions engine;
+};
+
+// A prompt of `run`: text, or a chat as JSON messages.
+struct PromptSource {
+  enum class Kind { kText, kTextFile, kChatFile } kind;
+  std::string value;  // the text, or a path; "-" is standard input
+};
+
+struct RunSettings {
+  EngineSettings engine;
+  std::vector<PromptSource> prompts;
+  runtime::GenerateParams params;
+  bool ignore_stop = false;
+  bool json = false;
+};
+
+struct DigestSettings {
+  EngineSettings engine;
+  std::vector<std::size_t> lengths;  // empty: around every tiling switch
+  std::size_t tokens = 12;
+  bool json = false;
+};
+
+struct KvDiffSettings {
+  EngineSettings engine;
+  std::filesystem::path text;    // empty: the built-in sample
+  std::size_t first_tokens = 0;  // 0: prompt_rows + 100
+  std::size_t reply_tokens = 24;
+  std::size_t suffix_tokens = 0;  // 0: prompt_rows / 4
+  std::size_t draft_tokens = 3;
+  bool json = false;
+};
+
+struct InfoSettings {
+  EngineSettings engine;
+  bool json = false;
+};
+
+struct InitModelSettings {
+  std::string preset = "micro";
+  std::uint64_t seed = 0;
+  bool force = false;
+  std::filesystem::path directory;
+};
+
+}  // namespace engine::cli

@@ -1,0 +1,74 @@
+#include "cli/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <stdexcept>
+
+namespace engine::cli {
+namespace {
+
+constexpr std::size_t kDefaultContext = 4096;
+
+std::filesystem::path model_directory(const EngineSettings& settings) {
+  if (!settings.model.empty()) return settings.model;
+  const std::filesystem::path built_in = DEFAULT_MODEL_DIR;
+  if (std::filesystem::exists(built_in / "config.json")) return built_in;
+  throw std::runtime_error(fmt::format(
+      "no --model given and no built-in model at {}; make one with: engine init-model DIR",
+      built_in.string()));
+}
+
+runtime::EngineOptions engine_options(const EngineSettings& settings,
+                                      const model::ModelConfig& config, const Streams& streams) {
+  runtime::EngineOptions options = settings.engine;
+  options.context = settings.context;
+  if (options.context == 0) options.context = std::min(config.max_positions, kDefaultContext);
+  options.log = [&err = streams.err, verbose = settings.verbose](runtime::Severity severity,
+                                                                 std::string_view line) {
+    const bool warning = severity == runtime::Severity::kWarning;
+    if (warning || verbose) err << "engine: " << (warning ? "warning: " : "") << line << "\n";
+  };
+  return options;
+}
+
+}  // namespace
+
+Session::Session(const EngineSettings& settings, const Streams& streams)
+    : model_(model::Model::load(model_directory(settings))),
+      backend_(kernels::make_backend(settings.backend, {.threads = settings.threads,
+                                                        .row_invariant = settings.row_invariant})),
+      network_(model_, *backend_),
+      options_(engine_options(settings, model_.config(), streams)) {}
+
+std::unique_ptr<runtime::Engine> Session::make_engine() const {
+  return std::make_unique<runtime::Engine>(network_, options_);
+}
+
+std::string read_text(const std::string& path, std::istream& in) {
+  if (path == "-") return {std::istreambuf_iterator<char>(in), {}};
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path)) {
+    throw std::runtime_error(
+        fmt::format("{}: cannot be read: {}", path,
+                    std::filesystem::is_directory(path) ? "it is a folder" : std::strerror(errno)));
+  }
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::size_t count_stat(const runtime::Stats& stats, std::string_view name) {
+  std::size_t found = 0;
+  runtime::for_each_stat(stats, [&](std::string_view stat, runtime::StatValue value) {
+    if (const std::size_t* count = std::get_if<std::size_t>(&value);
+        count != nullptr && stat == name)
+      found = *count;
+  });
+  return found;
+}
+
+}  // namespace engine::cli

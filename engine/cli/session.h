@@ -1,0 +1,40 @@
+// A loaded model on a backend, and engines over it: what every command but init-model starts with.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "cli/cli.h"
+#include "cli/options.h"
+#include "model/model.h"
+#include "runtime/engine.h"
+
+namespace engine::cli {
+
+class Session {
+ public:
+  // Throws ModelError, BackendError. `streams` receives the engines' log lines.
+  Session(const EngineSettings& settings, const Streams& streams);
+
+  const model::Model& model() const { return model_; }
+  kernels::Backend& backend() const { return *backend_; }
+  const runtime::Network& network() const { return network_; }
+  const runtime::EngineOptions& options() const { return options_; }
+
+  // A fresh engine: an empty lane over the shared weights.
+  std::unique_ptr<runtime::Engine> make_engine() const;
+
+ private:
+  model::Model model_;
+  std::unique_ptr<kernels::Backend> backend_;
+  runtime::Network network_;
+  runtime::EngineOptions options_;
+};
+
+// The whole of a file; "-" is `in`. Throws std::runtime_error naming the file.
+std::string read_text(const std::string& path, std::istream& in);
+
+// The value of a statistic that this engine may not have: 0 then.
+std::size_t count_stat(const runtime::Stats& stats, std::string_view name);
+
+}  // namespace engine::cli
