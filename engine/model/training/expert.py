@@ -8,7 +8,7 @@ tests name, and says plainly when a fault cannot be mended.
 import re
 
 from conversation import Call, Message
-from projects import DOC_DIRS, TEST_DIRS
+from projects import DOC_DIRS, TEST_DIRS, reference
 from simulator import Environment
 
 _FAIL = re.compile(r"FAIL (\S+) \((\w+)\.(\w+)\)(?:: got (.+), expected (.+))?")
@@ -144,8 +144,8 @@ class Expert:
         self._changed.add((module, name))
         path = self._locate(module)
         line = self._definition(path, self._read(path), name)
-        while source := re.fullmatch(r"\w+ = ([a-z]\w*)\.([a-z]\w*)", line):
-            module, name = source.groups()
+        while source := reference(line):
+            module, name = source
             path = self._locate(module)
             line = self._definition(path, self._read(path), name)
         self._change(path, name, expected)

@@ -1,6 +1,7 @@
 """Made-up projects: source modules with constants, tests that hold, and files that only distract."""
 
 import random
+import re
 from dataclasses import dataclass
 
 from names import Names, is_held_out, literal, number, other_literal
@@ -94,8 +95,9 @@ def _source(
     lines = [f"# {module}: {rng.choice(PURPOSES).format(names.word())}"]
     lines += [*(f"import {other}" for other in used), ""]
     own = [names.symbol() for _ in range(rng.randrange(2, 6))]
-    if rng.random() < 0.4:
-        own.insert(rng.randrange(len(own) + 1), f"{own[0]}_max")
+    alike = f"{own[0]}_max"
+    if rng.random() < 0.5 and is_held_out(alike) == names.held_out:
+        own.insert(rng.randrange(len(own) + 1), alike)
     constants = [f"{name} = {literal(rng, names)}" for name in own]
     for other in used:
         own.append(names.symbol())
@@ -157,6 +159,12 @@ def constant_line(environment: Environment, module: str, name: str) -> str:
     """The line `name = value` of a constant, wherever its module lies."""
     text = environment.files[environment.module_path(module)]
     return next(line for line in text.split("\n") if line.startswith(f"{name} = "))
+
+
+def reference(line: str) -> tuple[str, str] | None:
+    """(module, name) if the constant's line takes its value from another module."""
+    match = re.fullmatch(r"\w+ = ([a-z]\w*)\.([a-z]\w*)", line)
+    return match.groups() if match else None
 
 
 def changed_literal(rng: random.Random, names: Names, line: str) -> str:
