@@ -5,12 +5,11 @@
 #include <span>
 #include <vector>
 
+#include "kernels/cpu/decoded.h"
 #include "kernels/cpu/threads.h"
 #include "kernels/ops.h"
 
 namespace engine::kernels::cpu {
-
-inline constexpr std::size_t kPanel = 32;  // outputs of a panel
 
 class PanelMatrix final : public Matrix {
  public:
