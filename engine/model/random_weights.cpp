@@ -18,14 +18,16 @@ struct Fill {
 
 constexpr double kNormDeviation = 0.05;
 constexpr double kBiasDeviation = 0.1;
-// Query times key has this deviation squared: well above 1, or attention is an average of all.
-constexpr double kQueryKeyScale = 1.6;
-// What a layer adds to the residual stream, relative to the width-preserving scale.
-constexpr double kFirstLayerScale = 2.0;
-constexpr double kLayerScale = 0.4;
 constexpr double kLogitDeviation = 2.0;
-// How much of the drafter's input is the token's embedding; the rest comes from the hidden state.
-constexpr double kDrafterNoise = 0.2;
+// Scores deviate by the square of this: well above 1, or attention is an average of everything.
+constexpr double kQueryKeyScale = 2.0;
+// What a layer's parts add to the residual stream, relative to the scale that keeps the width. The
+// attention steers the MLP without drowning it; a drafter with a short window must follow.
+constexpr double kAttentionScale = 0.3;
+constexpr double kFirstMlpScale = 2.0;
+constexpr double kMlpScale = 0.3;
+// The drafter's input is the token's embedding and this much of everything else.
+constexpr double kDrafterNoise = 0.1;
 
 // Square roots are correctly rounded everywhere (IEEE 754), unlike the rest of libm.
 double root(std::size_t n) {
@@ -50,7 +52,7 @@ class Drawer {
     const Fill table{.deviation = kLogitDeviation / root(p_.hidden)};
     add("model.embed_tokens.weight", {vocabulary_, p_.hidden}, table);
     for (std::size_t i = 0; i < p_.layers; ++i) {
-      add_layer(i, i, i == 0 ? kFirstLayerScale : kLayerScale);
+      add_layer(i, i, i == 0 ? kFirstMlpScale : kMlpScale);
     }
     if (p_.mtp_window > 0) add_mtp();
     add("model.norm.weight", {p_.hidden}, norm());
@@ -68,28 +70,28 @@ class Drawer {
     return {.deviation = scale / root(inner)};
   }
 
-  // Layer `index` of the file with the draws of layer `like`.
-  void add_layer(std::size_t index, std::size_t like, double scale) {
+  // Layer `index` of the file with the draws that belong to layer `like`.
+  void add_layer(std::size_t index, std::size_t like, double mlp_scale) {
     const std::string prefix = fmt::format("model.layers.{}.", index);
     stream_ = 1 + static_cast<std::uint32_t>(like) * kStreamsPerLayer;
     add(prefix + "input_layernorm.weight", {p_.hidden}, norm());
-    add_attention(prefix + "self_attn.", scale);
+    add_attention(prefix + "self_attn.");
     add(prefix + "post_attention_layernorm.weight", {p_.hidden}, norm());
     add(prefix + "mlp.gate_proj.weight", {p_.intermediate, p_.hidden}, projection(p_.hidden));
     add(prefix + "mlp.up_proj.weight", {p_.intermediate, p_.hidden}, projection(p_.hidden));
     add(prefix + "mlp.down_proj.weight", {p_.hidden, p_.intermediate},
-        projection(p_.intermediate, scale));
+        projection(p_.intermediate, mlp_scale));
     stream_ = 1 + static_cast<std::uint32_t>(index + 1) * kStreamsPerLayer;
   }
 
-  void add_attention(const std::string& prefix, double scale) {
+  void add_attention(const std::string& prefix) {
     const std::size_t queries = p_.query_heads * p_.head_size;
     const std::size_t keys = p_.kv_heads * p_.head_size;
     const double sharpness = p_.qk_norm ? 1 : kQueryKeyScale;  // the norms bring it otherwise
     add(prefix + "q_proj.weight", {queries, p_.hidden}, projection(p_.hidden, sharpness));
     add(prefix + "k_proj.weight", {keys, p_.hidden}, projection(p_.hidden, sharpness));
     add(prefix + "v_proj.weight", {keys, p_.hidden}, projection(p_.hidden));
-    add(prefix + "o_proj.weight", {p_.hidden, queries}, projection(queries, scale));
+    add(prefix + "o_proj.weight", {p_.hidden, queries}, projection(queries, kAttentionScale));
     if (p_.qkv_bias) {
       add(prefix + "q_proj.bias", {queries}, {.deviation = kBiasDeviation});
       add(prefix + "k_proj.bias", {keys}, {.deviation = kBiasDeviation});
@@ -102,7 +104,7 @@ class Drawer {
   }
 
   void add_mtp() {
-    add_layer(p_.layers, 0, kFirstLayerScale);
+    add_layer(p_.layers, 0, kFirstMlpScale);
     const std::string prefix = fmt::format("model.layers.{}.", p_.layers);
     const double embedding = kLogitDeviation / root(p_.hidden);
     add(prefix + "enorm.weight", {p_.hidden}, norm());

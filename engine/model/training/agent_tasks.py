@@ -70,7 +70,7 @@ class Session:
     def __init__(self, rng: random.Random, task: str, held_out: bool):
         self.rng = rng
         self.names = Names(rng, held_out)
-        self.project: Project = draw_project(rng, self.names, rng.choice((3, 3, 4, 4, 5, 6, 7)))
+        self.project: Project = draw_project(rng, self.names, rng.choice((3, 4, 4, 5, 6, 8)))
         tools = rng.sample(list(TOOL_ARGUMENTS), len(TOOL_ARGUMENTS))
         system = rng.choice(SYSTEM).format(self.project.name, tool_lines(tools))
         self.instance = Instance(
@@ -321,7 +321,7 @@ def draw_agent_session(rng: random.Random, task: str, held_out: bool) -> Demonst
     while True:
         try:
             session = Session(rng, task, held_out)
-            for _ in range(rng.choice((0, 0, 0, 1, 1, 2, 3))):
+            for _ in range(rng.choice((0, 0, 1, 1, 2, 3, 5))):
                 rng.choice(_history(session))()
             getattr(session, task)()
             if rng.random() < 0.4:

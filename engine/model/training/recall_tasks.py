@@ -87,7 +87,7 @@ class Memory:
         self.facts: dict[tuple[str, str], str] = {}
         self.old: dict[tuple[str, str], list[str]] = {}
         self.entities = [self.names.word() for _ in range(rng.choice((2, 3, 5, 8, 12, 20, 40)))]
-        lines = self._lines(int(4 * 40 ** rng.random()))
+        lines = self._lines(int(4 * 70 ** rng.random()))
         system = rng.choice(SYSTEM).format("\n".join(lines), project=self.project)
         self.turns: list[Turn] = []
         self.messages = [Message("system", system)]
@@ -96,8 +96,8 @@ class Memory:
         (entity, attribute), value = self.rng.choice(list(self.facts.items()))
         question = self._phrase(QUESTIONS, attribute=attribute, entity=entity)
         answer = f"The {attribute} of `{entity}` is {value}."
-        stale = [v for v in self.old.get((entity, attribute), []) if v not in answer]
-        self._turn(question, answer, Goal([value], stale))
+        stale = [f" {v}." for v in self.old.get((entity, attribute), [])]
+        self._turn(question, answer, Goal([f"`{entity}`", f" {value}."], stale))
 
     def ask_reverse(self) -> None:
         """Asks who has a value that exactly one has and ever had."""
