@@ -97,7 +97,8 @@ TensorView read_tensor(const std::string& name, const JsonNode& node,
                           tensor.shape, end - begin));
   }
   tensor.data = data.subspan(begin, end - begin);
-  if (reinterpret_cast<std::uintptr_t>(tensor.data.data()) % dtype_size(tensor.dtype) != 0) {
+  const auto address = reinterpret_cast<std::uintptr_t>(tensor.data.data());
+  if (!tensor.data.empty() && address % dtype_size(tensor.dtype) != 0) {
     node.fail(fmt::format("data at offset {} is not aligned for {}", begin, tensor.dtype));
   }
   return tensor;

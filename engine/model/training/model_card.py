@@ -1,0 +1,83 @@
+"""The model card, written from the figures of the run that made the model."""
+
+TEMPLATE = """\
+# The built-in model
+
+A small decoder that really does tool use, made from nothing by `engine/model/training`: every word
+it has seen is this project's own synthetic text. It exists so that the engine can show a real agent
+session offline; it knows nothing else.
+
+| | |
+| --- | --- |
+| parameters | {parameters:,} (bf16), the drafter's layer included |
+| shape | width {hidden}, {layers} layers and one multi-token-prediction layer, {query_heads} query and {kv_heads} KV heads of {head_size}, rotary on half of each head, QK-norm, SwiGLU {intermediate}, tied embeddings |
+| tokenizer | byte-level BPE, {vocabulary} tokens; roles, turn end and tool call are special tokens |
+| context | trained on up to {row_length} tokens |
+
+## Data
+
+Sessions drawn by `generator.py` from seed {seed}: {mix}. An agent session is one project of 3 to 8
+source modules with tests and one to seven requests: fix wrong values (some behind an import, some with
+tests that name no values), rename a constant everywhere, set or look up a value, recover from a wrong
+path or from a file that changed meanwhile, and report a fault that cannot be mended. Names, paths,
+values, folder layouts and wordings vary. A name or layout whose CRC-32 is 0 modulo 8 is held out: no
+training session has one, and every held-out session is made of such names, layouts and other seeds.
+
+## Training
+
+{steps} steps of {batch_tokens:,} tokens on one {device}: {seconds:.0f} s, data generation included.
+AdamW, peak learning rate {learning_rate}, cosine to zero; bf16 products on float32 master weights. Loss:
+next token (the assistant's words count 1, all others {other_weight}) plus {draft_weight} of each of the
+drafter's two steps.
+
+| step | next token | draft 1 | draft 2 |
+| ---: | ---: | ---: | ---: |
+{losses}
+
+## Marks
+
+Greedy, on held-out sessions, under PyTorch. A session passes if every turn does: schema-valid calls,
+reads before it writes, no identical call twice, no error ignored, no claim that tests pass which no run
+showed, the right files at the end, the facts in the report.
+
+| task | passed | of | turns | mean tokens | longest |
+| --- | ---: | ---: | ---: | ---: | ---: |
+{marks}
+
+Drafting two tokens a step on agent sessions: {acceptance:.1%} of the drafts are accepted; {per_step} tokens a
+step.
+
+## Reproduce
+
+    python3 -m pip install --require-hashes -r engine/model/training/requirements.txt
+    python3 engine/model/training/make_model.py --out engine/model/reference --steps {steps}
+
+The data and its order depend on the seed alone. Weights come out the same to the bit only on the same
+GPU and software; elsewhere expect the same marks, not the same bits. `reference_logits.json` holds
+float64 logits of a fixed prompt, to which the engine's forward is compared.
+"""
+
+
+def model_card(report: dict) -> str:
+    """The card's text from what make_model.py reports."""
+    shape, recipe, drafting = report["shape"], report["recipe"], report["drafting"]
+    stride = max(1, len(report["log"]) // 10)
+    log = report["log"][::stride]
+    if log[-1] != report["log"][-1]:
+        log.append(report["log"][-1])
+    return TEMPLATE.format(
+        **shape,
+        **{k: v for k, v in recipe.items() if k not in shape},
+        parameters=report["parameters"],
+        device=report["device"],
+        seconds=report["training seconds"],
+        batch_tokens=recipe["batch_rows"] * recipe["row_length"],
+        mix=", ".join(f"{share}% {task}" for task, share in report["mix"].items()),
+        losses="\n".join(f"| {e['step']} | {e['main']} | {e['draft 1']} | {e['draft 2']} |" for e in log),
+        marks="\n".join(
+            f"| {task} | {m['passed']} | {m['sessions']} | {m['turns']} | {m['mean tokens']} | {m['longest']} |"
+            for task, m in report["marks"].items()
+        ),
+        acceptance=drafting["acceptance"],
+        per_step=drafting["tokens a step"],
+    )

@@ -1,0 +1,145 @@
+#include "model/weights.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "model/init_model.h"
+#include "model/tensor_store.h"
+#include "temp_folder.h"
+
+namespace engine::model {
+namespace {
+
+using testing::HasSubstr;
+
+// A preset's folder, whose tensors a test changes before they are bound.
+class WeightsTest : public testing::TestWithParam<std::string_view> {
+ protected:
+  void init(std::string_view preset) {
+    init_model(preset, dir_ / "model", {.seed = 3});
+    config_ = ModelConfig::load(dir_ / "model");
+  }
+
+  using Change = std::function<void(std::vector<TensorSource>&)>;
+
+  // Rewrites the weights with a change and binds them; the error's text.
+  std::string error_after(const Change& change) {
+    const TensorStore original = TensorStore::open(dir_ / "model");
+    std::vector<TensorSource> tensors;
+    for (const TensorView& tensor : original.files()[0].tensors()) {
+      tensors.push_back({tensor.name, tensor.dtype, tensor.shape, tensor.data});
+    }
+    change(tensors);
+    const TempFolder changed;
+    write_safetensors(changed / "model.safetensors", tensors);
+    const TensorStore store = TensorStore::open(changed.path());
+    return error_of([&] { Weights::bind(config_, store); });
+  }
+
+  static TensorSource& named(std::vector<TensorSource>& tensors, std::string_view name) {
+    return *std::ranges::find(tensors, name, &TensorSource::name);
+  }
+
+  TempFolder dir_;
+  ModelConfig config_;
+};
+
+TEST_P(WeightsTest, BindsAPreset) {
+  init(GetParam());
+  const TensorStore store = TensorStore::open(dir_ / "model");
+  const Weights weights = Weights::bind(config_, store);
+  ASSERT_EQ(weights.layers.size(), config_.layers);
+  EXPECT_EQ(weights.mtp.has_value(), config_.mtp);
+  EXPECT_EQ(weights.lm_head == weights.embedding, config_.tied_embeddings);
+  EXPECT_EQ(weights.layers[0].q_bias != nullptr, config_.qkv_bias);
+  EXPECT_EQ(weights.layers[0].k_norm != nullptr, config_.qk_norm);
+  const TensorView* const down = store.find("model.layers.1.mlp.down_proj.weight");
+  ASSERT_NE(down, nullptr);
+  EXPECT_EQ(static_cast<const void*>(weights.layers[1].down), down->data.data());
+  EXPECT_EQ(weights.id.size(), 16U);
+}
+
+// No tensor may be forgotten: each is needed, and needed with its dtype and shape.
+TEST_P(WeightsTest, EveryTensorIsChecked) {
+  init(GetParam());
+  const TensorStore original = TensorStore::open(dir_ / "model");
+  for (const TensorView& tensor : original.files()[0].tensors()) {
+    EXPECT_THAT(error_after([&](auto& all) {
+                  std::erase_if(all, [&](const auto& t) { return t.name == tensor.name; });
+                }),
+                HasSubstr("no tensor " + tensor.name + "; expected BF16 ["));
+    EXPECT_THAT(error_after([&](auto& all) { named(all, tensor.name).dtype = "F16"; }),
+                HasSubstr(tensor.name + ": expected BF16 ["));
+    EXPECT_THAT(error_after([&](auto& all) { named(all, tensor.name).shape.push_back(1); }),
+                HasSubstr(tensor.name + ": expected BF16 ["));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, WeightsTest, testing::Values("micro", "plain"));
+
+TEST_F(WeightsTest, PrintsWhatWasExpectedAndFound) {
+  init("micro");
+  EXPECT_THAT(error_after([](auto& all) {
+                named(all, "model.layers.0.mlp.up_proj.weight").shape = {64, 512};
+              }),
+              HasSubstr("model.safetensors: model.layers.0.mlp.up_proj.weight: "
+                        "expected BF16 [512, 64], found BF16 [64, 512]"));
+}
+
+TEST_F(WeightsTest, ListsTensorsThatAreNotCalledFor) {
+  init("micro");
+  EXPECT_THAT(error_after([](auto& all) {
+                all.push_back(all[0]);
+                all.back().name = "model.layers.0.self_attn.o_proj.bias";
+              }),
+              HasSubstr("does not call for: model.layers.0.self_attn.o_proj.bias"));
+  EXPECT_THAT(error_after([](auto& all) {
+                for (int i = 0; i < 12; ++i) {
+                  all.push_back(all[0]);
+                  all.back().name = "extra." + std::to_string(i);
+                }
+              }),
+              HasSubstr("and 2 more"));
+}
+
+TEST_F(WeightsTest, IgnoresHarmlessBuffers) {
+  init("micro");
+  EXPECT_EQ(error_after([](auto& all) {
+              all.push_back(all[0]);
+              all.back().name = "model.layers.0.self_attn.rotary_emb.inv_freq";
+            }),
+            "no error");
+}
+
+TEST_F(WeightsTest, TiedModelsMayStoreTheHeadAsWell) {
+  init("micro");
+  std::string other;
+  const auto add_head = [&](auto& all) {
+    all.push_back(named(all, "model.embed_tokens.weight"));
+    all.back().name = "lm_head.weight";
+    if (other.empty()) return;
+    other.assign(all.back().data.size(), 'x');
+    all.back().data = std::as_bytes(std::span(other));
+  };
+  EXPECT_EQ(error_after(add_head), "no error");
+  other = "different";
+  EXPECT_THAT(error_after(add_head), HasSubstr("lm_head.weight differs from"));
+}
+
+TEST_F(WeightsTest, IdTellsModelsApart) {
+  const auto id = [&](std::string_view preset, std::uint64_t seed) {
+    const std::filesystem::path dir = dir_ / "id";
+    init_model(preset, dir, {.seed = seed, .force = true});
+    return Weights::bind(ModelConfig::load(dir), TensorStore::open(dir)).id;
+  };
+  EXPECT_EQ(id("micro", 1), id("micro", 1));
+  EXPECT_NE(id("micro", 1), id("micro", 2));
+  EXPECT_NE(id("micro", 1), id("plain", 1));
+}
+
+}  // namespace
+}  // namespace engine::model
