@@ -1,0 +1,49 @@
+#include "runtime/state.h"
+
+#include <gtest/gtest.h>
+
+#include "runtime/test_network.h"
+
+namespace engine::runtime {
+namespace {
+
+using testing::loaded;
+
+TEST(State, KeepsEachLayersRowsApart) {
+  State state(loaded().network, {.context = 32, .prompt_rows = 16, .ring_rows = 48});
+  state.poison_rows(3, 5, testing::kNaN);
+  for (std::size_t layer = 0; layer < loaded().network.layers.size(); ++layer) {
+    for (std::size_t position = 0; position < 32; ++position) {
+      const std::uint16_t expected = position == 3 || position == 4 ? testing::kNaN.bits : 0;
+      for (const kernels::bf16 value : state.read_row(layer, position))
+        ASSERT_EQ(value.bits, expected);
+    }
+  }
+}
+
+TEST(State, RemembersWhoWroteARow) {
+  State state(loaded().network, {.context = 32, .prompt_rows = 16, .ring_rows = 48});
+  EXPECT_EQ(state.origin(0).writer, Writer::kNone);
+  state.note_rows(4, 3, Writer::kPrefill);
+  state.note_rows(6, 1, Writer::kDecode);
+  EXPECT_EQ(state.origin(5).writer, Writer::kPrefill);
+  EXPECT_EQ(state.origin(5).launch_begin, 4u);
+  EXPECT_EQ(state.origin(5).launch_rows, 3u);
+  EXPECT_EQ(state.origin(6).writer, Writer::kDecode);
+  EXPECT_EQ(state.origin(7).writer, Writer::kNone);
+}
+
+TEST(State, GrowsByTheRowsItHolds) {
+  const Network& network = loaded().network;
+  const std::size_t small =
+      State::bytes(network, {.context = 1024, .prompt_rows = 64, .ring_rows = 128});
+  const std::size_t large =
+      State::bytes(network, {.context = 2048, .prompt_rows = 64, .ring_rows = 128});
+  const model::ModelConfig& c = network.config();
+  const std::size_t row = c.layers * 2 * c.kv_heads * c.head_size * sizeof(kernels::bf16);
+  EXPECT_GE(large - small, 1024 * row);
+  EXPECT_LE(large - small, 1024 * row + 64 * c.hidden * sizeof(float) + 4096);
+}
+
+}  // namespace
+}  // namespace engine::runtime
