@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 
 #include <cstring>
 #include <memory>
@@ -13,29 +14,48 @@
 
 namespace engine::kernels {
 
-inline std::vector<std::string> available_backends() {
-  std::vector<std::string> names{"cpu"};
-  try {
-    make_backend("cuda", {});
-    names.push_back("cuda");
-  } catch (const BackendError&) {
-  }
-  return names;
-}
+// A backend as a test parameter: the CPU's once for each instruction set.
+struct Variant {
+  std::string backend;
+  std::int64_t target = 0;  // of Highway; 0: the best there is
 
-// Base of every test that runs on each backend.
-class EachBackend : public testing::TestWithParam<std::string> {
- protected:
-  std::unique_ptr<Backend> backend = make_backend(GetParam(), {.threads = 2});
-
-  std::unique_ptr<Backend> make(BackendOptions options) {
-    return make_backend(GetParam(), options);
+  std::string name() const {
+    return target == 0 ? backend : backend + "_" + hwy::TargetName(target);
   }
 };
 
+inline bool has_cuda() {
+  try {
+    return make_backend("cuda", {}) != nullptr;
+  } catch (const BackendError&) {
+    return false;
+  }
+}
+
+inline std::vector<Variant> available_variants() {
+  std::vector<Variant> variants;
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    variants.push_back({"cpu", target});
+  }
+  if (has_cuda()) variants.push_back({"cuda"});
+  return variants;
+}
+
+// Base of every test that runs on each backend.
+class EachBackend : public testing::TestWithParam<Variant> {
+ protected:
+  EachBackend() { hwy::SetSupportedTargetsForTest(GetParam().target); }
+  ~EachBackend() override { hwy::SetSupportedTargetsForTest(0); }
+
+  std::unique_ptr<Backend> make(BackendOptions options) {
+    return make_backend(GetParam().backend, options);
+  }
+  std::unique_ptr<Backend> backend = make({.threads = 2});
+};
+
 #define INSTANTIATE_FOR_EACH_BACKEND(suite)                                          \
-  INSTANTIATE_TEST_SUITE_P(Backends, suite, testing::ValuesIn(available_backends()), \
-                           [](const auto& test) { return test.param; })
+  INSTANTIATE_TEST_SUITE_P(Backends, suite, testing::ValuesIn(available_variants()), \
+                           [](const auto& test) { return test.param.name(); })
 
 // An array in backend memory. Uploads and downloads whole.
 template <typename T>

@@ -1,8 +1,10 @@
 #include "kernels/cpu/backend.h"
 
-#include <cassert>
+#include <hwy/targets.h>
+
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 
 #include "kernels/cpu/activation.h"
@@ -16,6 +18,19 @@
 
 namespace engine::kernels::cpu {
 namespace {
+
+std::string processor_name() {
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);) {
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  }
+  return "processor";
+}
+
+std::string describe_device() {
+  const std::int64_t best = hwy::SupportedAndGeneratedTargets().front();
+  return processor_name() + ", " + (best == HWY_AVX3 ? "AVX-512" : hwy::TargetName(best));
+}
 
 // calloc leaves the zeroing of large blocks to the system, page by page on first touch.
 class HostBuffer final : public Buffer {
@@ -40,7 +55,7 @@ class CpuBackend final : public Backend {
       : threads_(options.threads), row_invariant_(options.row_invariant) {}
 
   std::string_view name() const override { return "cpu"; }
-  std::string_view device() const override { return "cpu"; }
+  std::string_view device() const override { return device_; }
 
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override {
     return std::make_unique<HostBuffer>(bytes);
@@ -96,6 +111,7 @@ class CpuBackend final : public Backend {
   }
 
  private:
+  std::string device_ = describe_device();
   Threads threads_;
   bool row_invariant_;
 };

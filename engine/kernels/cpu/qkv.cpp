@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cassert>
 
+#include "kernels/cpu/limits.h"
 #include "numerics/reduce.h"
 #include "numerics/rotary.h"
 
 namespace engine::kernels::cpu {
 namespace {
-
-constexpr std::size_t kMaxHeadSize = 512;
 
 // One query or key head: norm (if any), rotary, bf16.
 void write_head(bf16* out, const float* x, const bf16* norm, std::size_t size, std::size_t position,
