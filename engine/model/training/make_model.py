@@ -9,6 +9,7 @@ few steps: the tests do that.
 import os
 
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # before CUDA starts
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # the worker processes are enough
 
 import argparse
 import itertools
@@ -29,7 +30,7 @@ from model_card import model_card
 from reference_logits import write_reference_logits
 from train import Recipe, Trainer, set_deterministic
 
-TOKENIZER_SESSIONS = 4000
+TOKENIZER_SESSIONS = 2000
 STEPS = 4000
 
 

@@ -1,0 +1,124 @@
+"""The model code, and a training run of a few steps. Skipped where PyTorch is missing."""
+
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from training_path import TRAINING
+
+try:
+    import numpy as np
+    import safetensors  # noqa: F401
+    import tokenizers  # noqa: F401
+    import torch
+except ImportError as error:
+    raise unittest.SkipTest(f"the training packages are not installed: {error}") from None
+
+from chat_format import END, render, train_tokenizer
+from batches import pack, spoken_by_assistant
+from generator import draw_training_session
+from model import Decoder, Shape
+from speak import Cache, next_tokens
+from train import make_masks
+
+SMALL = Shape(vocabulary=64, hidden=64, layers=2, query_heads=2, kv_heads=1, intermediate=96)
+BF16_NOISE = 0.02  # relative L2, a few roundings of 2^-9 deep
+
+
+def small_model() -> Decoder:
+    """Weights so large that a wrong mask or key shows in every output."""
+    torch.manual_seed(1)
+    model = Decoder(SMALL)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.mul_(4 if weight.dim() == 2 else 1)
+    return model
+
+
+def distance(a: torch.Tensor, b: torch.Tensor) -> float:
+    return ((a - b).norm() / b.norm()).item()
+
+
+class ModelTest(unittest.TestCase):
+    @torch.no_grad()
+    def test_sessions_in_a_row_do_not_see_each_other(self):
+        model = small_model()
+        tokens = torch.randint(0, 64, (1, 48))
+        sessions = torch.tensor([[1] * 20 + [2] * 28])
+        positions = torch.cat((torch.arange(20), torch.arange(28)))[None]
+        mask, _ = make_masks(sessions, 512, dense=True)
+        packed = model.hidden(model.embed(tokens), model.rotary(positions), mask)
+        mask, _ = make_masks(sessions[:, 20:], 512, dense=True)
+        alone = model.hidden(model.embed(tokens[:, 20:]), model.rotary(positions[:, 20:]), mask)
+        self.assertLess(distance(packed[:, 20:], alone), BF16_NOISE)
+
+    @torch.no_grad()
+    def test_cached_steps_equal_the_whole_forward(self):
+        model = small_model()
+        tokens = torch.randint(0, 64, (1, 24))
+        mask, _ = make_masks(torch.ones_like(tokens), 512, dense=True)
+        x = model.hidden(model.embed(tokens), model.rotary(torch.arange(24)[None]), mask)
+        best = model.logits(x, model.norm).argmax(-1)[0]
+        cache = Cache(model, 1, 32)
+        steps = [
+            next_tokens(model, cache, tokens[:, p], torch.tensor([p]), 32).item() for p in range(24)
+        ]
+        self.assertGreaterEqual(sum(a == b for a, b in zip(steps, best.tolist())), 23)
+
+    @torch.no_grad()
+    def test_second_draft_continues_the_first(self):
+        """Row p of the second output equals the drafter run by hand: true rows up to p-1, then its own output."""
+        model = small_model()
+        length, row, window = 32, 20, 8
+        tokens = torch.randint(0, 64, (1, length))
+        rotary = model.rotary(torch.arange(length)[None])
+        mask, draft_masks = make_masks(torch.ones_like(tokens), window, dense=True)
+        hidden = model.hidden(model.embed(tokens), rotary, mask)
+        first, second = model.draft(tokens, hidden, rotary, draft_masks)
+        by_hand = hidden.clone()
+        by_hand[:, row] = first[:, row - 1]
+        joined = model.mtp.join(model.embed(tokens.roll(-1, 1)), by_hand)
+        expected, _ = model.mtp(joined, rotary, draft_masks.first)
+        self.assertLess(distance(second[:, row], expected[:, row]), BF16_NOISE)
+
+
+class BatchTest(unittest.TestCase):
+    def test_packing_keeps_every_token(self):
+        texts = [render(draw_training_session(n).messages) for n in range(20)]
+        tokenizer = train_tokenizer(texts)
+        sequences = [e.ids for e in tokenizer.encode_batch(texts)]
+        self.assertEqual([tokenizer.decode(s, skip_special_tokens=False) for s in sequences], texts)
+        rows = pack([np.array(s, np.int32) for s in sequences], tokenizer, 8192)
+        self.assertEqual(int((rows.sessions > 0).sum()), sum(len(s) for s in sequences))
+        spoken = rows.tokens[rows.spoken]
+        self.assertEqual(
+            int((spoken == tokenizer.token_to_id(END)).sum()),
+            sum(text.count("<|assistant|>") for text in texts),
+        )
+
+    def test_spoken_spans_end_with_the_end_token(self):
+        spans = spoken_by_assistant(np.array([9, 1, 5, 2, 8, 2, 1, 2, 7]), assistant=1, end=2)
+        self.assertEqual(spans.tolist(), [0, 0, 1, 1, 0, 0, 0, 1, 0])
+
+
+class SmokeTest(unittest.TestCase):
+    def test_a_few_steps_make_a_model_folder(self):
+        with tempfile.TemporaryDirectory() as out:
+            command = [sys.executable, str(TRAINING / "make_model.py"), "--out", out, "--device", "cpu"]
+            command += ["--steps", "3", "--batch-rows", "1", "--row-length", "1024"]
+            command += ["--tokenizer-sessions", "100", "--evaluate", "0"]
+            subprocess.run(command, check=True, capture_output=True, timeout=600)
+            report = json.loads((Path(out) / "report.json").read_text())
+            size = (Path(out) / "model.safetensors").stat().st_size
+            self.assertLessEqual(report["parameters"], 8_000_000)
+            self.assertLessEqual(size, 16_000_000)
+            self.assertLess(report["log"][-1]["main"], report["log"][0]["main"])
+            reference = json.loads((Path(out) / "reference_logits.json").read_text())
+            self.assertEqual(len(reference["tokens"]), len(reference["model"]["best_token_of_each_row"]))
+
+
+if __name__ == "__main__":
+    unittest.main()

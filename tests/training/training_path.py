@@ -1,0 +1,7 @@
+"""Puts the training code on the import path."""
+
+import sys
+from pathlib import Path
+
+TRAINING = Path(__file__).resolve().parents[2] / "engine" / "model" / "training"
+sys.path.insert(0, str(TRAINING))
