@@ -1,0 +1,209 @@
+#include "patcher/anchor.h"
+
+#include <algorithm>
+
+namespace patcher {
+namespace {
+
+using Kind = HunkLine::Kind;
+
+// +1, -1 or 0 for a bracket; preprocessor lines do not count.
+int bracket(const Token& token, std::string_view text) {
+  if (token.directive || token.comment || token.end - token.begin != 1) return 0;
+  switch (text[token.begin]) {
+    case '(':
+    case '[':
+    case '{':
+      return 1;
+    case ')':
+    case ']':
+    case '}':
+      return -1;
+    default:
+      return 0;
+  }
+}
+
+class Matcher {
+ public:
+  Matcher(const Source& source, const Side& side, Compare compare)
+      : source_(source), side_(side), compare_(compare) {}
+
+  void search(CodeRange range, std::vector<Match>& found) {
+    for (uint32_t p = range.first; p < range.second && found.size() < kMaxMatches; ++p) {
+      if (segment_at(0, p, range.second)) extend(p, range.second, found);
+    }
+  }
+
+ private:
+  size_t segment_begin(size_t s) const { return side_.segments[s]; }
+  size_t segment_size(size_t s) const {
+    const size_t end = s + 1 < side_.segments.size() ? side_.segments[s + 1] : side_.code.size();
+    return end - side_.segments[s];
+  }
+
+  bool equal(size_t pattern, uint32_t target) const {
+    const Token& a = side_.tokens[side_.code[pattern]];
+    const Token& b = source_.tokens()[source_.code()[target]];
+    if (compare_ == Compare::kExact) return same_token(a, side_.text, b, source_.bytes());
+    return a.text(side_.text) == b.text(source_.bytes());
+  }
+
+  bool segment_at(size_t s, uint32_t at, uint32_t end) const {
+    if (end - at < segment_size(s)) return false;
+    for (size_t i = 0; i < segment_size(s); ++i) {
+      if (!equal(segment_begin(s) + i, at + static_cast<uint32_t>(i))) return false;
+    }
+    return true;
+  }
+
+  // Where segment s can lie when the tokens since `from` are skipped.
+  std::vector<uint32_t> places(size_t s, uint32_t from, uint32_t end) const {
+    std::vector<uint32_t> out;
+    int depth = 0;
+    for (uint32_t p = from; p < end && depth >= 0; ++p) {
+      if (depth == 0 && segment_at(s, p, end)) out.push_back(p);
+      depth += bracket(source_.tokens()[source_.code()[p]], source_.bytes());
+    }
+    return out;
+  }
+
+  // Depth-first over the segments' places, on a stack of its own.
+  void extend(uint32_t first, uint32_t end, std::vector<Match>& found) {
+    std::vector<std::vector<uint32_t>> open{{first}};
+    while (!open.empty() && found.size() < kMaxMatches) {
+      const std::vector<uint32_t> starts = std::move(open.back());
+      open.pop_back();
+      if (starts.size() == side_.segments.size()) {
+        found.push_back(to_match(starts));
+        continue;
+      }
+      const uint32_t from = starts.back() + static_cast<uint32_t>(segment_size(starts.size() - 1));
+      const auto next = places(starts.size(), from, end);
+      for (auto it = next.rbegin(); it != next.rend(); ++it) {
+        open.push_back(starts);
+        open.back().push_back(*it);
+      }
+    }
+  }
+
+  Match to_match(const std::vector<uint32_t>& starts) const {
+    Match match;
+    for (size_t s = 0; s < starts.size(); ++s) {
+      for (uint32_t i = 0; i < segment_size(s); ++i)
+        match.code.push_back(starts[s] + i);
+    }
+    return match;
+  }
+
+  const Source& source_;
+  const Side& side_;
+  Compare compare_;
+};
+
+// Marks context lines that share a token with a changed line.
+bool mark_shared(const Hunk& hunk, const Side& side, std::vector<bool>& split) {
+  bool any = false;
+  for (size_t t = 0; t < side.tokens.size(); ++t) {
+    const auto first = hunk.lines.begin() + static_cast<std::ptrdiff_t>(side.first_line[t]);
+    const auto last = hunk.lines.begin() + static_cast<std::ptrdiff_t>(side.last_line[t]) + 1;
+    const auto changed = [](const HunkLine& l) {
+      return l.kind == Kind::kRemoved || l.kind == Kind::kAdded;
+    };
+    if (!std::any_of(first, last, changed)) continue;
+    for (size_t i = side.first_line[t]; i <= side.last_line[t]; ++i) {
+      if (hunk.lines[i].kind == Kind::kContext) any = split[i] = true;
+    }
+  }
+  return any;
+}
+
+}  // namespace
+
+Side make_side(const Hunk& hunk, Language language, Kind changed) {
+  Side side;
+  std::vector<size_t> line_of_text;
+  std::vector<size_t> begins;
+  std::vector<size_t> skips;
+  for (size_t i = 0; i < hunk.lines.size(); ++i) {
+    const HunkLine& line = hunk.lines[i];
+    if (line.kind != changed && line.kind != Kind::kContext && line.kind != Kind::kSkip) continue;
+    begins.push_back(side.text.size());
+    line_of_text.push_back(i);
+    if (line.kind == Kind::kSkip) {
+      skips.push_back(side.text.size());
+      side.skip_lines.push_back(i);
+    }
+    side.text += (line.kind == Kind::kSkip ? "" : line.text) + "\n";
+  }
+  side.tokens = tokenize(side.text, language);
+  const auto line_at = [&](size_t byte) {
+    const auto it = std::upper_bound(begins.begin(), begins.end(), byte);
+    return line_of_text[static_cast<size_t>(it - begins.begin()) - 1];
+  };
+  side.segments.push_back(0);
+  size_t skip = 0;
+  for (size_t t = 0; t < side.tokens.size(); ++t) {
+    const Token& token = side.tokens[t];
+    side.first_line.push_back(line_at(token.begin));
+    side.last_line.push_back(line_at(token.end - 1));
+    for (; skip < skips.size() && skips[skip] < token.begin; ++skip) {
+      if (side.code.size() > side.segments.back()) side.segments.push_back(side.code.size());
+    }
+    if (!token.comment) side.code.push_back(t);
+  }
+  if (side.segments.back() == side.code.size() && side.segments.size() > 1)
+    side.segments.pop_back();
+  return side;
+}
+
+Hunk whole_tokens(const Hunk& hunk, Language language) {
+  Hunk out = hunk;
+  for (bool again = language != Language::kLines; again;) {
+    std::vector<bool> split(out.lines.size());
+    const bool before = mark_shared(out, make_side(out, language, Kind::kRemoved), split);
+    const bool after = mark_shared(out, make_side(out, language, Kind::kAdded), split);
+    again = before || after;
+    std::vector<HunkLine> lines;
+    for (size_t i = 0; i < out.lines.size(); ++i) {
+      lines.push_back(out.lines[i]);
+      if (!split[i]) continue;
+      lines.back().kind = Kind::kRemoved;
+      lines.push_back(out.lines[i]);
+      lines.back().kind = Kind::kAdded;
+    }
+    out.lines = std::move(lines);
+  }
+  return out;
+}
+
+CodeRange code_range(const Source& source, uint32_t begin, uint32_t end) {
+  const auto& code = source.code();
+  const auto before = [&](uint32_t index, uint32_t byte) {
+    return source.tokens()[index].begin < byte;
+  };
+  const auto first = std::lower_bound(code.begin(), code.end(), begin, before);
+  const auto last = std::lower_bound(first, code.end(), end, before);
+  return {static_cast<uint32_t>(first - code.begin()), static_cast<uint32_t>(last - code.begin())};
+}
+
+std::vector<Match> find_matches(const Source& source, const Side& side,
+                                const std::vector<CodeRange>& ranges, Compare compare) {
+  std::vector<Match> found;
+  Matcher matcher(source, side, compare);
+  for (const CodeRange& range : ranges)
+    matcher.search(range, found);
+  std::sort(found.begin(), found.end(),
+            [](const Match& a, const Match& b) { return a.code < b.code; });
+  const auto same = [](const Match& a, const Match& b) { return a.code == b.code; };
+  found.erase(std::unique(found.begin(), found.end(), same), found.end());
+  return found;
+}
+
+std::pair<uint32_t, uint32_t> match_bytes(const Source& source, const Match& match) {
+  const auto& tokens = source.tokens();
+  return {tokens[source.code()[match.code.front()]].begin,
+          tokens[source.code()[match.code.back()]].end};
+}
+
+}  // namespace patcher

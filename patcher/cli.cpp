@@ -1,0 +1,143 @@
+#include "patcher/cli.h"
+
+#include <fmt/format.h>
+
+#include "patcher/diff.h"
+#include "patcher/error.h"
+#include "patcher/journal.h"
+#include "patcher/options.h"
+#include "patcher/plan.h"
+#include "patcher/report.h"
+#include "patcher/stored_diffs.h"
+
+namespace patcher {
+namespace {
+
+class Program {
+ public:
+  Program(const Options& options, std::ostream& out, std::ostream& err, const Terminal& terminal)
+      : options_(options), out_(out), err_(err) {
+    style_.color = options.color == "always" ||
+                   (options.color == "auto" && terminal.out_is_terminal && !terminal.no_color);
+  }
+
+  int run() {
+    const Series series = load_series(options_.series, options_.until, options_.allow_empty);
+    if (!series.errors.empty()) return bad_series(series);
+    const auto root = std::make_shared<const TreeRoot>(options_.root);
+    settle_journal(*root);
+    const FileMap on_disk(root);
+    const Plan plan =
+        options_.verb == Verb::kRevert ? plan_revert(series, on_disk) : plan_apply(series, on_disk);
+    if (options_.verb == Verb::kDiff && !plan.refused()) return show_diff(plan);
+    const bool writes = options_.verb == Verb::kApply || options_.verb == Verb::kRevert;
+    int written = -1;
+    if (writes && !plan.refused()) {
+      written = static_cast<int>(write_tree(*root, plan.result).size());
+    }
+    return report(plan, written);
+  }
+
+ private:
+  int bad_series(const Series& series) {
+    const Verdict verdict = series.errors.front().verdict;
+    if (options_.json) {
+      print_json({{"verb", verb_name(options_.verb)},
+                  {"verdict", verdict_name(verdict)},
+                  {"exit_code", exit_code(verdict)},
+                  {"written", 0},
+                  {"findings", findings_json(series.errors)},
+                  {"patches", nlohmann::json::array()}});
+    } else {
+      report_findings(err_, series.errors, style_);
+    }
+    return exit_code(verdict);
+  }
+
+  // A dry run writes nothing, not even what a killed run left to finish.
+  void settle_journal(const TreeRoot& root) {
+    if (!has_journal(root)) return;
+    if (options_.verb == Verb::kCheck || options_.verb == Verb::kDiff) {
+      throw BrokenEnvironment(fmt::format(
+          "{}/{}: a run was cut off; `patcher apply` or `revert` finishes or rolls it back first",
+          root.directory(), kJournalName));
+    }
+    const Recovery done = recover(root);
+    if (done == Recovery::kNothing) return;
+    err_ << "note: a run that was cut off was "
+         << (done == Recovery::kFinished ? "finished" : "rolled back") << "\n";
+  }
+
+  int show_diff(const Plan& plan) {
+    if (!options_.out_dir.empty()) {
+      store_diffs(plan, options_.out_dir);
+      if (!options_.json)
+        out_ << fmt::format("{} diffs in {}\n", plan.patches.size(), options_.out_dir);
+    }
+    if (options_.json) return report(plan, -1);
+    if (!options_.out_dir.empty()) return 0;
+    for (const PatchPlan& p : plan.patches) {
+      out_ << fmt::format("# {}: {}\n", p.patch->name, p.patch->subject);
+      out_ << (options_.stat ? patch_stat(p) : patch_diff(p));
+    }
+    return 0;
+  }
+
+  int report(const Plan& plan, int written) {
+    std::vector<std::string> drift;
+    if (!options_.diffs.empty() && !plan.refused()) drift = compare_diffs(plan, options_.diffs);
+    const int code = final_code(plan, drift);
+    if (options_.json) {
+      nlohmann::json j = report_json(plan, options_.verb, written);
+      j["exit_code"] = code;
+      j["drift"] = drift;
+      if (options_.verb == Verb::kDiff) add_diffs(plan, j);
+      print_json(j);
+      return code;
+    }
+    report_text(out_, err_, plan, options_.verb, written, style_);
+    for (const std::string& message : drift)
+      err_ << options_.diffs << "/" << message << "\n";
+    return code;
+  }
+
+  static void add_diffs(const Plan& plan, nlohmann::json& j) {
+    for (size_t i = 0; i < plan.patches.size(); ++i) {
+      j["patches"][i]["diff"] = patch_diff(plan.patches[i]);
+    }
+  }
+
+  int final_code(const Plan& plan, const std::vector<std::string>& drift) const {
+    const Verdict verdict = plan.verdict();
+    if (is_refusal(verdict)) return exit_code(verdict);
+    if (!drift.empty()) return kExitDiffsDrifted;
+    const bool nothing = verdict == Verdict::kAlreadyApplied;
+    return nothing && options_.expect_changes ? exit_code(verdict) : 0;
+  }
+
+  // Bytes that are not UTF-8 come from patched files; JSON cannot carry them as they are.
+  void print_json(const nlohmann::json& j) {
+    out_ << j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  }
+
+  const Options& options_;
+  std::ostream& out_;
+  std::ostream& err_;
+  ReportStyle style_;
+};
+
+}  // namespace
+
+int run_cli(std::span<const char* const> args, std::ostream& out, std::ostream& err,
+            const Terminal& terminal) {
+  Options options;
+  if (const auto code = parse_options(args, options, out, err)) return *code;
+  try {
+    return Program(options, out, err, terminal).run();
+  } catch (const BrokenEnvironment& e) {
+    err << "patcher: " << e.what() << "\n";
+    return kExitEnvironment;
+  }
+}
+
+}  // namespace patcher

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <ostream>
+#include <span>
+
+namespace patcher {
+
+// The program: args[0] is its name. Returns the exit code (verdict.h). Catches BrokenEnvironment,
+// once, here. Reads NO_COLOR and whether `out` is a terminal only through what main passes on.
+struct Terminal {
+  bool out_is_terminal = false;
+  bool no_color = false;  // NO_COLOR is set
+};
+int run_cli(std::span<const char* const> args, std::ostream& out, std::ostream& err,
+            const Terminal& terminal = {});
+
+}  // namespace patcher

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "patcher/file_map.h"
+#include "patcher/plan.h"
+
+namespace patcher {
+
+// A unified diff that `git apply` accepts, made here so that no git configuration, locale or
+// terminal changes a byte of it: three lines of context, `a/` and `b/`, Myers' shortest edit
+// script.
+
+struct DiffCount {
+  size_t added = 0;
+  size_t removed = 0;
+};
+
+// The hunks between two texts, without file header; empty for equal texts.
+std::string unified_hunks(std::string_view before, std::string_view after);
+DiffCount count_changes(std::string_view before, std::string_view after);
+
+// One file between two states with its header: created, deleted, changed, new mode; empty if equal.
+std::string file_diff(const std::string& path, const FileState& before, const FileState& after);
+
+// All files of one patch.
+std::string patch_diff(const PatchPlan& patch);
+DiffCount patch_count(const PatchPlan& patch);
+// Lines as `git diff --stat` has them, by the patcher's own widths.
+std::string patch_stat(const PatchPlan& patch);
+
+}  // namespace patcher

@@ -1,0 +1,55 @@
+#include "patcher/file_map.h"
+
+#include <algorithm>
+
+namespace patcher {
+
+bool same_state(const FileState& a, const FileState& b) {
+  if (a.exists() != b.exists()) return false;
+  if (!a.exists()) return true;
+  return a.mode == b.mode && (a.source == b.source || a.source->bytes() == b.source->bytes());
+}
+
+FileMap::FileMap(std::shared_ptr<const TreeRoot> root) : disk_(std::make_shared<Disk>()) {
+  disk_->root = std::move(root);
+}
+
+FileState FileMap::on_disk(const std::string& path) const {
+  const auto known = disk_->read.find(path);
+  if (known != disk_->read.end()) return known->second;
+  TreeFile file = disk_->root->read(path);
+  FileState state{.mode = file.mode, .unsafe = file.reason, .links = file.links};
+  if (file.status == TreeFile::Status::kRead) {
+    state.source = std::make_shared<Source>(path, std::move(file.bytes));
+    const auto [first, fresh] = disk_->identity.emplace(std::pair(file.device, file.inode), path);
+    if (!fresh) state.same_file = first->second;
+  }
+  return disk_->read.emplace(path, std::move(state)).first->second;
+}
+
+FileState FileMap::get(const std::string& path) const {
+  const auto made = overlay_.find(path);
+  return made != overlay_.end() ? made->second : on_disk(path);
+}
+
+void FileMap::put(const std::string& path, FileState state) {
+  overlay_[path] = std::move(state);
+}
+
+std::vector<std::string> FileMap::changed() const {
+  std::vector<std::string> paths;
+  for (const auto& [path, state] : overlay_) {
+    if (!same_state(state, on_disk(path))) paths.push_back(path);
+  }
+  return paths;
+}
+
+bool FileMap::same_as(const FileMap& other) const {
+  const auto agrees = [&](const auto& entry) {
+    return same_state(get(entry.first), other.get(entry.first));
+  };
+  return std::all_of(overlay_.begin(), overlay_.end(), agrees) &&
+         std::all_of(other.overlay_.begin(), other.overlay_.end(), agrees);
+}
+
+}  // namespace patcher

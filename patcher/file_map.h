@@ -1,0 +1,53 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "patcher/source.h"
+#include "patcher/tree_root.h"
+
+namespace patcher {
+
+// One path in one state of the tree.
+struct FileState {
+  std::shared_ptr<const Source> source = {};  // null: there is no such file
+  mode_t mode = 0644;
+  std::string unsafe = {};  // not empty: the path must not be touched, and why
+  nlink_t links = 1;
+  std::string same_file = {};  // not empty: an earlier read path that is the same file on disk
+
+  bool exists() const { return source != nullptr; }
+};
+
+// A state of the whole tree in memory: what is on disk, overlaid by what patches made of it. Copies
+// are cheap and independent; they share what was read, so that each file is read and parsed once.
+class FileMap {
+ public:
+  explicit FileMap(std::shared_ptr<const TreeRoot> root);
+
+  // REQUIRES is_safe_path(path).
+  FileState get(const std::string& path) const;
+  void put(const std::string& path, FileState state);
+  // What is on disk, without the overlay.
+  FileState on_disk(const std::string& path) const;
+
+  // Paths whose bytes, mode or existence differ from those on disk, in order.
+  std::vector<std::string> changed() const;
+  // Whether both states give the same bytes and modes.
+  bool same_as(const FileMap& other) const;
+
+ private:
+  struct Disk {
+    std::shared_ptr<const TreeRoot> root = {};
+    std::map<std::string, FileState> read;
+    std::map<std::pair<dev_t, ino_t>, std::string> identity;
+  };
+  std::shared_ptr<Disk> disk_;
+  std::map<std::string, FileState> overlay_;
+};
+
+bool same_state(const FileState& a, const FileState& b);
+
+}  // namespace patcher

@@ -1,0 +1,70 @@
+#include "patcher/indentation.h"
+
+#include <algorithm>
+#include <map>
+
+namespace patcher {
+namespace {
+
+// Columns, with a tab as wide as one level.
+int columns(std::string_view blanks, const IndentStyle& style) {
+  int n = 0;
+  for (char c : blanks)
+    n += c == '\t' ? style.width : 1;
+  return n;
+}
+
+std::string blanks(int n, const IndentStyle& style) {
+  if (!style.tabs || style.width <= 0) return std::string(static_cast<size_t>(std::max(n, 0)), ' ');
+  return std::string(static_cast<size_t>(n / style.width), '\t') +
+         std::string(static_cast<size_t>(n % style.width), ' ');
+}
+
+// `n` columns of the patch, in columns of the target: whole levels keep their number.
+int convert(int n, const IndentStyle& patch, const IndentStyle& target) {
+  return patch.width > 0 && n % patch.width == 0 ? n / patch.width * target.width : n;
+}
+
+}  // namespace
+
+std::string_view leading_blanks(std::string_view line) {
+  return line.substr(0, std::min(line.find_first_not_of(" \t"), line.size()));
+}
+
+IndentStyle guess_style(const std::vector<std::string_view>& indentations, IndentStyle fallback) {
+  std::map<size_t, int> steps;
+  int tabbed = 0;
+  int spaced = 0;
+  std::string_view before;
+  for (std::string_view now : indentations) {
+    if (now.size() > before.size() && now.starts_with(before)) {
+      const std::string_view step = now.substr(before.size());
+      const bool tab = step.find('\t') != std::string_view::npos;
+      ++(tab ? tabbed : spaced);
+      if (!tab && step.size() <= 8) ++steps[step.size()];
+    }
+    before = now;
+  }
+  if (tabbed > spaced) return {.tabs = true, .width = fallback.width};
+  if (steps.empty()) return fallback;
+  const auto most = std::max_element(
+      steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return {.tabs = false, .width = static_cast<int>(most->first)};
+}
+
+std::string Reindent::operator()(std::string_view line) const {
+  const std::string_view own = leading_blanks(line);
+  if (from == to || own.size() == line.size()) return std::string(line);
+  const std::string_view rest = line.substr(own.size());
+  if (own == from) return to + std::string(rest);
+  const int extra = columns(own, patch_style) - columns(from, patch_style);
+  const bool same_kind = patch_style.tabs == target_style.tabs;
+  if (extra > 0 && same_kind && patch_style.width == target_style.width && own.starts_with(from)) {
+    return to + std::string(own.substr(from.size())) + std::string(rest);
+  }
+  const int moved = convert(extra, patch_style, target_style);
+  if (extra > 0) return to + blanks(moved, target_style) + std::string(rest);
+  return blanks(std::max(columns(to, target_style) + moved, 0), target_style) + std::string(rest);
+}
+
+}  // namespace patcher

@@ -1,0 +1,144 @@
+#include "patcher/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace patcher {
+namespace {
+
+enum class PartState { kPending, kInPlace, kNeither };
+
+PartState part_state(const Trial::Part& forward, const Trial::Part& backward) {
+  if (forward.done && backward.done) {
+    if (!forward.changes) return PartState::kInPlace;
+    return backward.anchor_size > forward.anchor_size ? PartState::kInPlace : PartState::kPending;
+  }
+  if (forward.done) return PartState::kPending;
+  return backward.done ? PartState::kInPlace : PartState::kNeither;
+}
+
+std::vector<PartState> part_states(const Trial& forward, const Trial& backward) {
+  std::vector<PartState> states;
+  for (size_t i = 0; i < forward.parts.size(); ++i) {
+    states.push_back(part_state(forward.parts[i], backward.parts[i]));
+  }
+  return states;
+}
+
+bool all(const std::vector<PartState>& states, PartState wanted) {
+  return std::all_of(states.begin(), states.end(), [&](PartState s) { return s == wanted; });
+}
+
+std::optional<FileMap> confirm_undone(const Patch& patch, const FileMap& now, Trial backward) {
+  if (!backward.ok()) return std::nullopt;
+  const Trial again = try_patch(patch, backward.after);
+  if (!again.ok() || !again.after.same_as(now)) return std::nullopt;
+  return std::move(backward.after);
+}
+
+Finding finding_for(const Patch& patch, Verdict verdict, std::string message) {
+  return {.verdict = verdict,
+          .origin = {.file = patch.name, .line = 1, .column = 1},
+          .message = std::move(message)};
+}
+
+class Judge {
+ public:
+  Judge(const Patch& patch, const FileMap& before)
+      : patch_(patch),
+        before_(before),
+        forward_(try_patch(patch, before)),
+        backward_(try_patch(reversed(patch), before, ScopeRule::kUndo)),
+        states_(part_states(forward_, backward_)),
+        out_{.paths = forward_.paths, .after = before} {}
+
+  Judgement run() {
+    const auto in_place = std::count(states_.begin(), states_.end(), PartState::kInPlace);
+    if (in_place == std::ssize(states_)) {
+      in_tree();
+    } else if (in_place > 0) {
+      partly(static_cast<size_t>(in_place));
+    } else if (!forward_.ok()) {
+      refuse(forward_.failures.front().verdict, forward_.failures);
+    } else {
+      pending();
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void refuse(Verdict verdict, std::vector<Finding> findings) {
+    out_.verdict = verdict;
+    out_.findings = std::move(findings);
+  }
+  void refuse(Verdict verdict, std::string message) {
+    refuse(verdict, {finding_for(patch_, verdict, std::move(message))});
+  }
+
+  void in_tree() {
+    if (confirm_undone(patch_, before_, backward_)) {
+      out_.verdict = Verdict::kAlreadyApplied;
+      return;
+    }
+    refuse(Verdict::kOutdated, "every hunk is in place, but not as this patch would write it");
+  }
+
+  void partly(size_t in_place) {
+    refuse(Verdict::kOutdated,
+           fmt::format("partly applied: {} of {} parts are in place", in_place, states_.size()));
+    for (size_t i = 0; i < states_.size(); ++i) {
+      const char* state = states_[i] == PartState::kInPlace   ? "in place"
+                          : states_[i] == PartState::kPending ? "not applied"
+                                                              : "neither there nor possible";
+      out_.findings.front().hints.push_back(fmt::format("{}: {}", forward_.parts[i].what, state));
+    }
+    for (Finding& f : forward_.failures)
+      out_.findings.push_back(f);
+  }
+
+  void pending() {
+    if (forward_.after.same_as(before_)) {
+      return refuse(Verdict::kNoEffect, "the patch changes nothing");
+    }
+    const Trial undone = try_patch(reversed(patch_), forward_.after, ScopeRule::kUndo);
+    const Trial again = try_patch(patch_, forward_.after);
+    if (!undone.ok() || !all(part_states(again, undone), PartState::kInPlace)) {
+      refuse(Verdict::kAmbiguous, "once applied, the patch could not be told from not applied");
+      out_.findings.front().hints.push_back("give the hunk more context");
+      for (const Finding& f : undone.failures)
+        out_.findings.push_back(f);
+      return;
+    }
+    if (!undone.after.same_as(before_)) {
+      out_.notes.push_back(finding_for(patch_, Verdict::kApplies,
+                                       "the tree formats what is replaced in its own way; revert "
+                                       "will restore it as the patch has it"));
+    }
+    out_.verdict = Verdict::kApplies;
+    out_.after = std::move(forward_.after);
+  }
+
+  const Patch& patch_;
+  const FileMap& before_;
+  Trial forward_;
+  Trial backward_;
+  std::vector<PartState> states_;
+  Judgement out_;
+};
+
+}  // namespace
+
+std::optional<FileMap> take_off(const Patch& patch, const FileMap& now) {
+  Trial backward = try_patch(reversed(patch), now, ScopeRule::kUndo);
+  if (!backward.ok()) return std::nullopt;
+  const Trial forward = try_patch(patch, now);
+  if (!all(part_states(forward, backward), PartState::kInPlace)) return std::nullopt;
+  return confirm_undone(patch, now, std::move(backward));
+}
+
+Judgement judge(const Patch& patch, const FileMap& before) {
+  return Judge(patch, before).run();
+}
+
+}  // namespace patcher

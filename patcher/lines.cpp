@@ -1,0 +1,44 @@
+#include "patcher/lines.h"
+
+#include <algorithm>
+
+namespace patcher {
+
+Lines::Lines(std::string_view text) : source_(text) {
+  starts_.push_back(0);
+  for (size_t i = text.find('\n'); i != std::string_view::npos; i = text.find('\n', i + 1)) {
+    if (i + 1 < text.size()) starts_.push_back(static_cast<uint32_t>(i + 1));
+  }
+}
+
+size_t Lines::line_of(uint32_t byte) const {
+  const auto it = std::upper_bound(starts_.begin(), starts_.end(), byte);
+  return static_cast<size_t>(it - starts_.begin()) - 1;
+}
+
+uint32_t Lines::end(size_t line) const {
+  return line + 1 < starts_.size() ? starts_[line + 1] : static_cast<uint32_t>(source_.size());
+}
+
+uint32_t Lines::text_end(size_t line) const {
+  return end(line) - static_cast<uint32_t>(line_end(line).size());
+}
+
+std::string_view Lines::text(size_t line) const {
+  return source_.substr(begin(line), text_end(line) - begin(line));
+}
+
+std::string_view Lines::line_end(size_t line) const {
+  const std::string_view whole = source_.substr(begin(line), end(line) - begin(line));
+  if (whole.ends_with("\r\n")) return "\r\n";
+  return whole.ends_with('\n') ? "\n" : "";
+}
+
+std::string_view Lines::indentation(size_t line) const {
+  std::string_view whole = text(line);
+  if (line == 0 && whole.starts_with("\xEF\xBB\xBF")) whole.remove_prefix(3);
+  const size_t n = std::min(whole.find_first_not_of(" \t"), whole.size());
+  return whole.substr(0, n);
+}
+
+}  // namespace patcher

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace patcher {
+
+// Where the lines of a text begin. Lines are counted from 0 here and from 1 in messages; a text
+// that ends in a newline has no extra empty line. Does not own the text.
+class Lines {
+ public:
+  explicit Lines(std::string_view text);
+
+  size_t count() const { return starts_.size(); }
+  size_t line_of(uint32_t byte) const;
+  uint32_t begin(size_t line) const { return starts_[line]; }
+  // Past the line's text, before its line end.
+  uint32_t text_end(size_t line) const;
+  // Past its line end: the next line's begin or the text's end.
+  uint32_t end(size_t line) const;
+  std::string_view text(size_t line) const;
+  // "\n", "\r\n" or, for a last line without one, "".
+  std::string_view line_end(size_t line) const;
+  // The leading blanks and tabs (a byte order mark is not part of it).
+  std::string_view indentation(size_t line) const;
+
+ private:
+  std::string_view source_;
+  std::vector<uint32_t> starts_;
+};
+
+}  // namespace patcher

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "patcher/anchor.h"
+#include "patcher/patch.h"
+#include "patcher/rewrite.h"
+#include "patcher/source.h"
+#include "patcher/verdict.h"
+
+namespace patcher {
+
+// How strictly a hunk's scope is meant. kUndo serves reversed patches only: where the scope is not
+// there (the patch itself renamed it) or does not hold the anchor, the whole file stands in; the
+// caller proves the result by doing the patch again.
+enum class ScopeRule { kStrict, kUndo };
+
+// What became of one hunk in one file.
+struct HunkResult {
+  std::optional<Finding> failure = {};
+  std::vector<Finding> notes = {};
+  std::vector<ByteEdit> edits = {};  // empty after a failure
+  size_t anchor_size = 0;            // tokens that matched
+  Place site = {};
+};
+
+// Finds the hunk's one place and computes its edits. Every way in which there is not exactly one
+// place, or the place must not be touched, is a failure with a verdict, a place and candidates.
+HunkResult locate_hunk(const Source& source, const Hunk& hunk, ScopeRule rule);
+
+}  // namespace patcher

@@ -1,0 +1,16 @@
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "patcher/cli.h"
+
+int main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);
+  const char* no_color = std::getenv("NO_COLOR");
+  const patcher::Terminal terminal{
+      .out_is_terminal = isatty(STDOUT_FILENO) != 0 && isatty(STDERR_FILENO) != 0,
+      .no_color = no_color != nullptr && *no_color != '\0'};
+  const std::span<const char* const> args(argv, static_cast<size_t>(argc));
+  return patcher::run_cli(args, std::cout, std::cerr, terminal);
+}

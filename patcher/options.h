@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <ostream>
+#include <span>
+#include <string>
+
+#include "patcher/report.h"
+
+namespace patcher {
+
+// The command line, checked.
+struct Options {
+  Verb verb = Verb::kCheck;
+  std::string root = ".";
+  std::string series = "patches/series";
+  std::optional<size_t> until;
+  bool json = false;
+  bool stat = false;
+  bool allow_empty = false;
+  bool expect_changes = false;
+  std::string color = "auto";
+  std::string out_dir;  // diff: write there
+  std::string diffs;    // check: compare with
+};
+
+// Prints help, version or a usage error and gives the exit code to leave with, or fills `options`.
+std::optional<int> parse_options(std::span<const char* const> args, Options& options,
+                                 std::ostream& out, std::ostream& err);
+
+}  // namespace patcher

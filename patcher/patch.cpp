@@ -1,0 +1,409 @@
+#include "patcher/patch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "patcher/tokens.h"
+
+namespace patcher {
+namespace {
+
+using Kind = HunkLine::Kind;
+
+std::string_view trim(std::string_view s) {
+  const size_t first = s.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return s.substr(first, s.find_last_not_of(" \t") - first + 1);
+}
+
+std::vector<std::string_view> split_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.push_back(line);
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  return lines;
+}
+
+std::optional<Occurrence> parse_occurrence(std::string_view guard) {
+  Occurrence o;
+  const char* end = guard.data() + guard.size();
+  const auto [p, ec] = std::from_chars(guard.data(), end, o.index);
+  if (ec != std::errc() || !std::string_view(p, end).starts_with(" of ")) return std::nullopt;
+  const auto [q, ec2] = std::from_chars(p + 4, end, o.count);
+  if (ec2 != std::errc() || q != end || o.index < 1 || o.index > o.count) return std::nullopt;
+  return o;
+}
+
+class Parser {
+ public:
+  Parser(std::string_view name, std::string_view text) : lines_(split_lines(text)) {
+    patch_.name = name;
+  }
+
+  Patch run() {
+    while (next_ < lines_.size() && !at_section())
+      header_line();
+    while (next_ < lines_.size())
+      section();
+    require_text();
+    require_change();
+    return std::move(patch_);
+  }
+
+ private:
+  int number() const { return static_cast<int>(next_) + 1; }
+
+  void fail(int line, std::string message, Verdict verdict = Verdict::kMalformed) {
+    patch_.errors.push_back({.verdict = verdict,
+                             .origin = {.file = patch_.name, .line = line, .column = 1},
+                             .message = std::move(message)});
+  }
+
+  bool at_section(size_t ahead = 0) const {
+    const size_t i = next_ + ahead;
+    return i + 1 < lines_.size() && lines_[i].starts_with("--- ") &&
+           lines_[i + 1].starts_with("+++ ");
+  }
+
+  // --- header
+
+  void header_line() {
+    const std::string_view line = lines_[next_];
+    const bool continues = line.starts_with(' ') || line.starts_with('\t');
+    if (trim(line).empty()) {
+      if (text_ != nullptr) *text_ += '\n';
+    } else if (continues && text_ != nullptr) {
+      *text_ += '\n';
+      *text_ += trim(line);
+    } else {
+      key_line(line);
+    }
+    ++next_;
+  }
+
+  void key_line(std::string_view line) {
+    const size_t colon = line.find(':');
+    const std::string_view key = line.substr(0, colon);
+    text_ = nullptr;
+    if (colon == std::string_view::npos) {
+      return fail(number(), fmt::format("expected `key: value` or `--- path`, got `{}`", line));
+    }
+    const std::string_view value = trim(line.substr(colon + 1));
+    if (key == "Subject") return free_text(patch_.subject, key, value);
+    if (key == "Why") return free_text(patch_.why, key, value);
+    if (key == "install" || key == "delete" || key == "rename") return operation(key, value);
+    fail(number(),
+         fmt::format("unknown key `{}`; known are Subject, Why, install, delete, rename", key));
+  }
+
+  void free_text(std::string& into, std::string_view key, std::string_view value) {
+    if (!into.empty()) return fail(number(), fmt::format("`{}` is given twice", key));
+    into = value;
+    text_ = &into;
+  }
+
+  void operation(std::string_view key, std::string_view value) {
+    const size_t arrow = value.find(" -> ");
+    const bool has_arrow = arrow != std::string_view::npos;
+    const std::string_view left = trim(value.substr(0, arrow));
+    const std::string_view right = has_arrow ? trim(value.substr(arrow + 4)) : std::string_view();
+    if (left.empty() || (has_arrow ? right.empty() : key != "delete")) {
+      return fail(number(), fmt::format("`{}` needs `{}`", key, shape(key)));
+    }
+    FileOperation op{.line = number()};
+    if (key == "install") {
+      op.path = right;
+      op.beside = left;
+    } else if (key == "delete") {
+      op.kind = FileOperation::Kind::kDelete;
+      op.path = left;
+      op.beside = has_arrow ? right : left.substr(left.rfind('/') + 1);
+    } else {
+      op.kind = FileOperation::Kind::kRename;
+      op.path = left;
+      op.to = right;
+    }
+    for (const std::string& path : {op.path, op.to, op.beside}) {
+      if (!path.empty()) check_path(path, number());
+    }
+    patch_.operations.push_back(std::move(op));
+  }
+
+  static std::string_view shape(std::string_view key) {
+    if (key == "install") return "install: FILE -> PATH";
+    return key == "delete" ? "delete: PATH [-> FILE]" : "rename: PATH -> PATH";
+  }
+
+  void check_path(std::string_view path, int line) {
+    if (is_safe_path(path)) return;
+    fail(line, fmt::format("`{}` is not a path inside the tree", path), Verdict::kUnsafePath);
+  }
+
+  // --- sections and hunks
+
+  void section() {
+    if (!at_section()) {
+      fail(number(), fmt::format("expected `--- path` and `+++ path`, got `{}`", lines_[next_]));
+      next_ = lines_.size();
+      return;
+    }
+    const std::string_view from = trim(lines_[next_].substr(4));
+    const std::string_view to = trim(lines_[next_ + 1].substr(4));
+    FileChange change{.path = std::string(to), .line = number()};
+    check_path(to, number() + 1);
+    if (from != to && !is_rename(from, to)) {
+      fail(number(), fmt::format("`{}` and `{}` differ and no `rename:` says so", from, to));
+    }
+    next_ += 2;
+    while (next_ < lines_.size() && !at_section() && !lines_[next_].starts_with("@@")) {
+      if (!trim(lines_[next_]).empty()) fail(number(), "expected `@@ scope @@`");
+      ++next_;
+    }
+    while (next_ < lines_.size() && !at_section())
+      hunk(change);
+    if (change.hunks.empty()) fail(change.line, "a file section without a hunk");
+    add_change(std::move(change));
+  }
+
+  bool is_rename(std::string_view from, std::string_view to) const {
+    return std::any_of(patch_.operations.begin(), patch_.operations.end(), [&](const auto& op) {
+      return op.kind == FileOperation::Kind::kRename && op.path == from && op.to == to;
+    });
+  }
+
+  void add_change(FileChange change) {
+    for (const FileChange& other : patch_.changes) {
+      if (other.path != change.path) continue;
+      return fail(change.line,
+                  fmt::format("`{}` has two sections; put its hunks into one", change.path));
+    }
+    patch_.changes.push_back(std::move(change));
+  }
+
+  void hunk(FileChange& change) {
+    Hunk hunk{.line = number()};
+    header(lines_[next_++], hunk);
+    while (next_ < lines_.size() && !at_section() && !lines_[next_].starts_with("@@ ")) {
+      body_line(hunk);
+      ++next_;
+    }
+    while (!hunk.lines.empty() && hunk.lines.back().kind == Kind::kContext &&
+           hunk.lines.back().text.empty()) {
+      hunk.lines.pop_back();
+    }
+    check_hunk(hunk);
+    change.hunks.push_back(std::move(hunk));
+  }
+
+  void header(std::string_view line, Hunk& hunk) {
+    line = trim(line);
+    if (!line.starts_with("@@ ") || !line.ends_with(" @@") || line.size() < 7) {
+      return fail(hunk.line, fmt::format("expected `@@ scope @@`, got `{}`", line));
+    }
+    std::string_view inner = line.substr(3, line.size() - 6);
+    size_t bar = inner.find(" | ");
+    const std::string_view scope = trim(inner.substr(0, bar));
+    const auto spec = parse_scope(scope);
+    if (!spec) {
+      return fail(hunk.line,
+                  fmt::format("`{}` is not a scope; write `file`, a qualified name, or a "
+                              "name with parameter types",
+                              scope));
+    }
+    hunk.scope = *spec;
+    while (bar != std::string_view::npos) {
+      inner = inner.substr(bar + 3);
+      bar = inner.find(" | ");
+      guard(trim(inner.substr(0, bar)), hunk);
+    }
+  }
+
+  void guard(std::string_view text, Hunk& hunk) {
+    if (text.starts_with('#')) {
+      hunk.conditional = squeeze(text);
+    } else if (const auto occurrence = parse_occurrence(text)) {
+      hunk.occurrence = occurrence;
+    } else {
+      fail(hunk.line, fmt::format("`{}` is neither `N of M` nor a preprocessor state", text));
+    }
+  }
+
+  void body_line(Hunk& hunk) {
+    const std::string_view line = lines_[next_];
+    HunkLine out{.line = number()};
+    if (!line.empty()) {
+      out.text = line.substr(1);
+      switch (line.front()) {
+        case ' ':
+          break;
+        case '-':
+          out.kind = Kind::kRemoved;
+          break;
+        case '+':
+          out.kind = Kind::kAdded;
+          break;
+        default:
+          return fail(number(), "a hunk line begins with ` `, `-` or `+`");
+      }
+      if (out.kind == Kind::kContext && trim(out.text) == "...") out.kind = Kind::kSkip;
+    }
+    hunk.lines.push_back(std::move(out));
+  }
+
+  // --- what must hold
+
+  void check_hunk(const Hunk& hunk) {
+    const auto has = [&](Kind kind) {
+      return std::any_of(hunk.lines.begin(), hunk.lines.end(), [&](const HunkLine& l) {
+        return l.kind == kind && !trim(l.text).empty();
+      });
+    };
+    const bool removed = std::any_of(hunk.lines.begin(), hunk.lines.end(),
+                                     [](const auto& l) { return l.kind == Kind::kRemoved; });
+    const bool added = std::any_of(hunk.lines.begin(), hunk.lines.end(),
+                                   [](const auto& l) { return l.kind == Kind::kAdded; });
+    if (!removed && !added) {
+      fail(hunk.line, "the hunk has no `-` and no `+` line", Verdict::kNoEffect);
+    } else if (!has(Kind::kContext) && !has(Kind::kRemoved)) {
+      fail(hunk.line, "the hunk has no anchor: it needs a context or a removed line");
+    } else if (removed && !added && !deletion_is_framed(hunk)) {
+      fail(hunk.line, "a hunk that only removes needs context before and after");
+    } else if (sides_equal(hunk)) {
+      fail(hunk.line, "the added lines equal the removed ones", Verdict::kNoEffect);
+    }
+    check_skips(hunk);
+  }
+
+  static bool deletion_is_framed(const Hunk& hunk) {
+    const auto frames = [](const HunkLine& l) {
+      return l.kind == Kind::kContext && !trim(l.text).empty();
+    };
+    const auto removed = [](const HunkLine& l) { return l.kind == Kind::kRemoved; };
+    const auto first = std::find_if(hunk.lines.begin(), hunk.lines.end(), removed);
+    const auto last = std::find_if(hunk.lines.rbegin(), hunk.lines.rend(), removed);
+    return std::any_of(hunk.lines.begin(), first, frames) &&
+           std::any_of(hunk.lines.rbegin(), last, frames);
+  }
+
+  static bool sides_equal(const Hunk& hunk) {
+    std::vector<std::string_view> before, after;
+    for (const HunkLine& l : hunk.lines) {
+      if (l.kind != Kind::kAdded) before.push_back(l.text);
+      if (l.kind != Kind::kRemoved) after.push_back(l.text);
+    }
+    return before == after;
+  }
+
+  void check_skips(const Hunk& hunk) {
+    for (size_t i = 0; i < hunk.lines.size(); ++i) {
+      if (hunk.lines[i].kind != Kind::kSkip) continue;
+      const bool edge = i == 0 || i + 1 == hunk.lines.size();
+      if (edge || hunk.lines[i + 1].kind == Kind::kSkip) {
+        fail(hunk.lines[i].line, "`...` stands between two anchor lines");
+      }
+    }
+  }
+
+  void require_text() {
+    if (patch_.subject.empty()) fail(1, "`Subject:` is missing");
+    if (patch_.why.empty()) fail(1, "`Why:` is missing");
+    while (patch_.why.ends_with('\n'))
+      patch_.why.pop_back();
+  }
+
+  void require_change() {
+    if (!patch_.errors.empty()) return;
+    if (patch_.operations.empty() && patch_.changes.empty()) {
+      fail(1, "the patch changes nothing", Verdict::kNoEffect);
+    }
+    std::set<std::string> made;
+    for (const FileOperation& op : patch_.operations) {
+      const std::string& to = op.kind == FileOperation::Kind::kRename ? op.to : op.path;
+      const bool twice = !made.insert(to).second || (to != op.path && !made.insert(op.path).second);
+      if (twice) fail(op.line, fmt::format("`{}` is named twice", to));
+    }
+    for (const FileChange& change : patch_.changes) {
+      for (const FileOperation& op : patch_.operations) {
+        if (op.path == change.path) {
+          fail(change.line, fmt::format("`{}` cannot have hunks, see line {}", op.path, op.line));
+        }
+      }
+    }
+  }
+
+  std::vector<std::string_view> lines_;
+  size_t next_ = 0;
+  std::string* text_ = nullptr;  // the free text that indented lines continue
+  Patch patch_;
+};
+
+Hunk reversed(Hunk hunk) {
+  for (HunkLine& line : hunk.lines) {
+    if (line.kind == Kind::kRemoved) {
+      line.kind = Kind::kAdded;
+    } else if (line.kind == Kind::kAdded) {
+      line.kind = Kind::kRemoved;
+    }
+  }
+  return hunk;
+}
+
+FileOperation reversed(FileOperation op) {
+  using OpKind = FileOperation::Kind;
+  switch (op.kind) {
+    case OpKind::kInstall:
+      op.kind = OpKind::kDelete;
+      break;
+    case OpKind::kDelete:
+      op.kind = OpKind::kInstall;
+      break;
+    case OpKind::kRename:
+      std::swap(op.path, op.to);
+      break;
+  }
+  return op;
+}
+
+}  // namespace
+
+Patch parse_patch(std::string_view name, std::string_view text) {
+  return Parser(name, text).run();
+}
+
+Patch reversed(const Patch& patch) {
+  Patch out = patch;
+  for (FileOperation& op : out.operations)
+    op = reversed(std::move(op));
+  for (FileChange& change : out.changes) {
+    for (const FileOperation& op : patch.operations) {
+      if (op.kind == FileOperation::Kind::kRename && op.to == change.path) change.path = op.path;
+    }
+    for (Hunk& hunk : change.hunks)
+      hunk = reversed(std::move(hunk));
+  }
+  return out;
+}
+
+bool is_safe_path(std::string_view path) {
+  if (path.empty() || path.front() == '/' || path.back() == '/') return false;
+  if (path.size() > 1 && path[1] == ':') return false;
+  for (char c : path) {
+    if (c == '\\' || c == '"' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
+  }
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    const std::string_view part = path.substr(begin, end - begin);
+    if (part.empty() || part == "." || part == ".." || part == ".git") return false;
+    begin = end + 1;
+  }
+  return !path.starts_with(".patcher-");
+}
+
+}  // namespace patcher

@@ -1,0 +1,175 @@
+#include "patcher/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace patcher {
+namespace {
+
+std::vector<std::string> paths_of(const Patch& patch) {
+  std::vector<std::string> paths;
+  const auto add = [&](const std::string& path) {
+    if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+  };
+  for (const FileOperation& op : patch.operations) {
+    add(op.path);
+    if (!op.to.empty()) add(op.to);
+  }
+  for (const FileChange& change : patch.changes)
+    add(change.path);
+  return paths;
+}
+
+PatchPlan blank_plan(const Series& series, size_t i, const FileMap& before) {
+  const Patch& patch = series.patches[i];
+  return {.number = i + 1,
+          .patch = &patch,
+          .paths = paths_of(patch),
+          .before = before,
+          .after = before};
+}
+
+class ApplyPlanner {
+ public:
+  ApplyPlanner(const Series& series, const FileMap& on_disk)
+      : series_(series), plan_{.on_disk = on_disk, .result = on_disk} {}
+
+  Plan run() {
+    SeriesState state = detect_state(series_, plan_.on_disk);
+    plan_.applied = state.applied;
+    for (size_t i = 0; i < state.applied; ++i) {
+      PatchPlan p = blank_plan(series_, i, state.states[i]);
+      p.after = state.states[i + 1];
+      p.verdict = Verdict::kAlreadyApplied;
+      plan_.patches.push_back(std::move(p));
+    }
+    for (size_t i = state.applied; i < series_.patches.size(); ++i)
+      judge_next(i);
+    if (plan_.refused()) {
+      add_order_hints();
+      plan_.result = plan_.on_disk;
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  void judge_next(size_t i) {
+    PatchPlan p = blank_plan(series_, i, plan_.result);
+    if (!p.patch->usable()) {
+      p.verdict = p.patch->errors.front().verdict;
+      p.findings = p.patch->errors;
+    } else {
+      Judgement j = judge(*p.patch, p.before);
+      p.verdict = j.verdict;
+      p.findings = std::move(j.findings);
+      p.notes = std::move(j.notes);
+      p.after = std::move(j.after);
+      if (p.verdict == Verdict::kAlreadyApplied) already(p);
+    }
+    plan_.result = p.after;
+    plan_.patches.push_back(std::move(p));
+  }
+
+  // In the tree although a patch before it is not: nobody applied it as part of this series.
+  void already(PatchPlan& p) const {
+    const auto pending =
+        std::find_if(plan_.patches.begin(), plan_.patches.end(),
+                     [](const auto& q) { return q.verdict != Verdict::kAlreadyApplied; });
+    if (pending == plan_.patches.end()) return;
+    p.verdict = Verdict::kObsolete;
+    Finding f{.verdict = Verdict::kObsolete,
+              .origin = {.file = p.patch->name, .line = 1, .column = 1},
+              .message = fmt::format("its change is in the tree although patch {} is not",
+                                     pending->number)};
+    f.hints.push_back(fmt::format("upstream has it: drop patch {}", p.number));
+    p.findings.push_back(std::move(f));
+  }
+
+  // "would apply after patch 5" for an anchor that a later patch of the series makes.
+  void add_order_hints() {
+    for (PatchPlan& p : plan_.patches) {
+      if (p.verdict != Verdict::kMissing && p.verdict != Verdict::kFileMissing) continue;
+      for (const PatchPlan& later : plan_.patches) {
+        if (later.number <= p.number || later.verdict != Verdict::kApplies) continue;
+        if (!try_patch(*p.patch, later.after).ok()) continue;
+        p.findings.front().hints.push_back(
+            fmt::format("would apply after patch {} ({})", later.number, later.patch->name));
+        break;
+      }
+    }
+  }
+
+  const Series& series_;
+  Plan plan_;
+};
+
+// In the tree, but not as the top of what can be taken off in order.
+void tangled(PatchPlan& p) {
+  p.verdict = Verdict::kOutdated;
+  p.findings.push_back({.verdict = p.verdict,
+                        .origin = {.file = p.patch->name, .line = 1, .column = 1},
+                        .message = "it is in the tree, but the patches before it do not come off"});
+}
+
+}  // namespace
+
+bool Plan::refused() const {
+  return std::any_of(patches.begin(), patches.end(),
+                     [](const PatchPlan& p) { return is_refusal(p.verdict); });
+}
+
+Verdict Plan::verdict() const {
+  Verdict all = patches.empty() ? Verdict::kApplies : Verdict::kAlreadyApplied;
+  for (const PatchPlan& p : patches) {
+    if (is_refusal(p.verdict)) return p.verdict;
+    if (p.verdict == Verdict::kApplies) all = Verdict::kApplies;
+  }
+  return all;
+}
+
+SeriesState detect_state(const Series& series, const FileMap& on_disk) {
+  for (size_t k = series.patches.size(); k > 0; --k) {
+    std::vector<FileMap> states{on_disk};
+    for (size_t i = k; i > 0; --i) {
+      const Patch& patch = series.patches[i - 1];
+      auto without = patch.usable() ? take_off(patch, states.back()) : std::nullopt;
+      if (!without) break;
+      states.push_back(std::move(*without));
+    }
+    if (states.size() != k + 1) continue;
+    std::reverse(states.begin(), states.end());
+    return {.applied = k, .states = std::move(states)};
+  }
+  return {.applied = 0, .states = {on_disk}};
+}
+
+Plan plan_apply(const Series& series, const FileMap& on_disk) {
+  return ApplyPlanner(series, on_disk).run();
+}
+
+Plan plan_revert(const Series& series, const FileMap& on_disk) {
+  Plan forward = plan_apply(series, on_disk);
+  Plan plan{.applied = forward.applied, .on_disk = on_disk, .result = on_disk};
+  for (size_t i = forward.patches.size(); i-- > 0;) {
+    PatchPlan p = std::move(forward.patches[i]);
+    if (i >= forward.applied && p.verdict == Verdict::kAlreadyApplied) tangled(p);
+    const bool foreign = p.verdict == Verdict::kObsolete || p.verdict == Verdict::kOutdated ||
+                         p.verdict == Verdict::kMalformed;
+    if (i < forward.applied) {
+      std::swap(p.before, p.after);
+      p.verdict = Verdict::kApplies;
+      plan.result = p.after;
+    } else if (!foreign) {
+      p.after = p.before = on_disk;
+      p.verdict = Verdict::kAlreadyApplied;
+      p.findings.clear();
+      p.notes.clear();
+    }
+    plan.patches.push_back(std::move(p));
+  }
+  if (plan.refused()) plan.result = on_disk;
+  return plan;
+}
+
+}  // namespace patcher

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "patcher/file_map.h"
+#include "patcher/judge.h"
+#include "patcher/series.h"
+
+namespace patcher {
+
+// What a run over the whole series would do. Computed in memory, all of it, before anything is
+// written: the dry run is the real run minus the write.
+struct PatchPlan {
+  size_t number = 0;  // from 1
+  const Patch* patch = nullptr;
+  Verdict verdict = Verdict::kApplies;
+  std::vector<Finding> findings = {};
+  std::vector<Finding> notes = {};
+  std::vector<std::string> paths = {};  // without doubles, in order
+  FileMap before;                       // the tree without and with this patch
+  FileMap after;
+};
+
+struct Plan {
+  std::vector<PatchPlan> patches = {};
+  size_t applied = 0;  // that many of the series' first patches were in the tree
+  FileMap on_disk;
+  FileMap result;  // what to write; equals on_disk after a refusal
+
+  bool refused() const;
+  // The verdict of the first refused patch, or kApplies, or kAlreadyApplied when all are.
+  Verdict verdict() const;
+};
+
+// How many of the first patches are in the tree: the greatest k such that patches k, k-1, ..., 1
+// come off one after the other (later patches may have changed lines of earlier ones). states[i] is
+// the tree with the first i patches.
+struct SeriesState {
+  size_t applied = 0;
+  std::vector<FileMap> states = {};
+};
+SeriesState detect_state(const Series& series, const FileMap& on_disk);
+
+// REQUIRES series.errors.empty(). Patch k is judged on the result of patches 1..k-1; a refused
+// patch changes nothing, and the ones after it are still judged, so that one run reports all
+// failures.
+Plan plan_apply(const Series& series, const FileMap& on_disk);
+
+// The same for taking the applied patches off, last first: kApplies means that the undoing applies,
+// kAlreadyApplied that the patch is not in the tree.
+Plan plan_revert(const Series& series, const FileMap& on_disk);
+
+}  // namespace patcher

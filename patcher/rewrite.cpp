@@ -1,0 +1,452 @@
+#include "patcher/rewrite.h"
+
+#include <algorithm>
+
+#include "patcher/align.h"
+#include "patcher/token_edits.h"
+#include "patcher/unit.h"
+
+namespace patcher {
+namespace {
+
+using Kind = HunkLine::Kind;
+constexpr float kPairThreshold = 0.5F;
+
+// A change block: unit indices of its removed and added lines.
+struct Block {
+  std::vector<size_t> removed = {};
+  std::vector<size_t> added = {};
+  size_t first_line = 0;
+};
+
+class Rewriter {
+ public:
+  Rewriter(const Source& source, const Hunk& hunk, const Side& before, const Match& match)
+      : source_(source),
+        hunk_(hunk),
+        before_(before),
+        after_(make_side(hunk, source.language(), Kind::kAdded)),
+        old_units_(make_units(hunk, before, Kind::kRemoved)),
+        new_units_(make_units(hunk, after_, Kind::kAdded)),
+        overlay_(lay_over(source, before, old_units_, match)) {}
+
+  Rewrite run() {
+    read_styles();
+    find_absent_comment();
+    if (!out_.absent_comment) {
+      for (const Block& block : blocks())
+        rewrite(block);
+    }
+    find_lost_comment();
+    for (ByteEdit& edit : out_.edits)
+      trim(edit);
+    std::erase_if(out_.edits, [](const ByteEdit& e) { return e.begin == e.end && e.text.empty(); });
+    sort_edits(out_.edits);
+    return std::move(out_);
+  }
+
+ private:
+  // --- what is given
+
+  void read_styles() {
+    std::vector<std::string_view> patch;
+    for (const HunkLine& line : hunk_.lines) {
+      if (line.text.find_first_not_of(" \t") != std::string::npos) {
+        patch.push_back(leading_blanks(line.text));
+      }
+    }
+    patch_style_ = guess_style(patch, {});
+    std::vector<std::string_view> target;
+    const Lines& lines = source_.lines();
+    for (size_t l = 0; l < lines.count(); ++l) {
+      if (lines.indentation(l).size() < lines.text(l).size())
+        target.push_back(lines.indentation(l));
+    }
+    target_style_ = guess_style(target, patch_style_);
+  }
+
+  void find_absent_comment() {
+    for (const Unit& unit : old_units_) {
+      if (unit.kind != Kind::kRemoved) continue;
+      for (size_t t : unit.elements) {
+        if (!overlay_.token[t] && !out_.absent_comment) out_.absent_comment = t;
+      }
+    }
+  }
+
+  std::vector<Block> blocks() const {
+    std::vector<Block> out;
+    size_t old_unit = 0;
+    size_t new_unit = 0;
+    bool open = false;
+    for (size_t i = 0; i < hunk_.lines.size(); ++i) {
+      const Kind kind = hunk_.lines[i].kind;
+      const bool changed = kind == Kind::kRemoved || kind == Kind::kAdded;
+      if (changed && !open) out.push_back({.first_line = i});
+      open = changed;
+      while (old_unit < old_units_.size() && old_units_[old_unit].first_line < i)
+        ++old_unit;
+      while (new_unit < new_units_.size() && new_units_[new_unit].first_line < i)
+        ++new_unit;
+      if (kind == Kind::kRemoved && starts(old_units_, old_unit, i)) {
+        out.back().removed.push_back(old_unit);
+      }
+      if (kind == Kind::kAdded && starts(new_units_, new_unit, i)) {
+        out.back().added.push_back(new_unit);
+      }
+    }
+    return out;
+  }
+
+  static bool starts(const std::vector<Unit>& units, size_t u, size_t line) {
+    return u < units.size() && units[u].first_line == line;
+  }
+
+  // --- one block
+
+  void rewrite(const Block& block) {
+    const auto score = [&](size_t i, size_t j) {
+      const float s =
+          similarity(before_, old_units_[block.removed[i]], after_, new_units_[block.added[j]]);
+      return s >= kPairThreshold ? s : 0.0F;
+    };
+    IndexPairs pairs = best_alignment(block.removed.size(), block.added.size(), score);
+    pairs.emplace_back(block.removed.size(), block.added.size());
+    size_t r = 0;
+    size_t a = 0;
+    for (const auto& [i, j] : pairs) {
+      replace_run(block, {r, i}, {a, j});
+      if (i < block.removed.size()) pair(block.removed[i], block.added[j]);
+      r = i + 1;
+      a = j + 1;
+    }
+  }
+
+  using Span = std::pair<size_t, size_t>;
+
+  void replace_run(const Block& block, Span removed, Span added) {
+    std::vector<const Unit*> units;
+    for (size_t a = added.first; a < added.second; ++a)
+      units.push_back(&new_units_[block.added[a]]);
+    std::optional<Extent> gone;
+    for (size_t r = removed.first; r < removed.second; ++r)
+      grow(gone, block.removed[r]);
+    if (gone && !gone->ends_line) take_trailing_comments(*gone);
+    if (gone && units.empty()) return erase(*gone);
+    if (gone) return replace(*gone, block.removed[removed.first], units);
+    if (!units.empty()) insert(units, insertion_point(block, removed.first, *units.front()));
+  }
+
+  void grow(std::optional<Extent>& all, size_t unit) const {
+    const auto& e = overlay_.unit[unit];
+    if (!e) return;
+    if (!all) {
+      all = e;
+    } else {
+      all->end = e->end;
+      all->ends_line = e->ends_line;
+    }
+  }
+
+  // A comment at the end of the last removed line would be an orphan: it goes with the line, and so
+  // is lost unless the patch lists it.
+  void take_trailing_comments(Extent& e) const {
+    const uint32_t end = after_trailing_comments(e.end);
+    if (end == e.end) return;
+    e.end = end;
+    e.ends_line = true;
+  }
+
+  void pair(size_t old_unit, size_t new_unit) {
+    const Unit& before = old_units_[old_unit];
+    const Unit& after = new_units_[new_unit];
+    const auto& extent = overlay_.unit[old_unit];
+    if (!extent) return;  // a blank line that the target does not have
+    const Reindent shift = own_shift(old_unit);
+    const uint32_t line = line_begin(extent->begin);
+    if (extent->whole_lines() && same_text(before, *extent, shift)) {
+      const uint32_t begin = extent->begin - indentation_before(extent->begin);
+      add(begin, extent->end, render({&after}, shift, line_end_near(extent->begin)));
+      return;
+    }
+    for (ByteEdit& e : token_edits(source_, overlay_, before_, before, after_, after)) {
+      add(e.begin, e.end, std::move(e.text));
+    }
+    if (extent->starts_line && leading_blanks(before.lines[0]) != leading_blanks(after.lines[0])) {
+      const std::string line_text = shift(after.lines[0]);
+      add(std::max(line, extent->begin - indentation_before(extent->begin)), extent->begin,
+          std::string(leading_blanks(line_text)));
+    }
+  }
+
+  // Whether the target's lines are the unit's, once moved to their indentation.
+  bool same_text(const Unit& unit, const Extent& extent, const Reindent& shift) const {
+    const uint32_t begin = extent.begin - indentation_before(extent.begin);
+    std::string there(source_.bytes().substr(begin, extent.end - begin));
+    std::erase(there, '\r');
+    return there == render({&unit}, shift, "\n");
+  }
+
+  // --- edits
+
+  void add(uint32_t begin, uint32_t end, std::string text) {
+    out_.edits.push_back({begin, end, std::move(text)});
+  }
+
+  void erase(const Extent& e) {
+    if (e.whole_lines()) return erase_lines(e);
+    uint32_t begin = e.begin;
+    uint32_t end = e.end;
+    if (!e.starts_line) {
+      while (is_blank(begin - 1))
+        --begin;
+    } else {
+      while (end < size() && is_blank(end))
+        ++end;
+    }
+    add(begin, end, "");
+  }
+
+  void erase_lines(const Extent& e) {
+    const Lines& lines = source_.lines();
+    uint32_t begin = content_begin(e.begin);
+    const size_t last = lines.line_of(e.end > e.begin ? e.end - 1 : e.end);
+    const bool unended = lines.line_end(last).empty();
+    const size_t first = lines.line_of(e.begin);
+    if (unended && first > 0) begin = lines.text_end(first - 1);
+    add(begin, lines.end(last), "");
+  }
+
+  void replace(const Extent& e, size_t old_unit, const std::vector<const Unit*>& units) {
+    const Reindent shift = old_units_[old_unit].blank() || !overlay_.unit[old_unit]
+                               ? neighbour_shift(*units.front())
+                               : own_shift(old_unit);
+    std::string text = render(units, shift, line_end_near(e.begin));
+    if (e.starts_line) return add(content_begin(e.begin), e.end, std::move(text));
+    add(e.begin, e.end, text.substr(leading_blanks(text).size()));
+  }
+
+  // The index of the old unit that follows the place of an added unit.
+  size_t insertion_point(const Block& block, size_t removed, const Unit& added) const {
+    if (removed < block.removed.size()) return block.removed[removed];
+    if (!block.removed.empty()) return block.removed.back() + 1;
+    size_t u = 0;
+    while (u < old_units_.size() && old_units_[u].first_line < added.first_line)
+      ++u;
+    return u;
+  }
+
+  void insert(const std::vector<const Unit*>& units, size_t point) {
+    const Reindent shift = neighbour_shift(*units.front());
+    if (const auto prev = neighbour_before(point, units.front()->first_line)) {
+      insert_after(*prev, units, shift);
+    } else if (const auto next = neighbour_after(point)) {
+      insert_before(*next, units, shift);
+    }
+  }
+
+  void insert_after(size_t old_unit, const std::vector<const Unit*>& units, const Reindent& shift) {
+    const Lines& lines = source_.lines();
+    const uint32_t end = after_trailing_comments(overlay_.unit[old_unit]->end);
+    const size_t l = lines.line_of(end > 0 ? end - 1 : 0);
+    const size_t line = old_units_[old_unit].blank() ? lines.line_of(end) : l;
+    if (!rest_is_white(end, lines.text_end(line))) return insert_inline(end, units, shift);
+    const std::string eol = line_end_near(lines.begin(line));
+    const std::string text = render(units, shift, eol);
+    if (lines.line_end(line).empty()) return add(lines.end(line), lines.end(line), eol + text);
+    add(lines.end(line), lines.end(line), text + eol);
+  }
+
+  void insert_before(size_t old_unit, const std::vector<const Unit*>& units,
+                     const Reindent& shift) {
+    const Extent& e = *overlay_.unit[old_unit];
+    const std::string eol = line_end_near(e.begin);
+    std::string text = render(units, shift, eol);
+    if (e.starts_line) {
+      const uint32_t begin = content_begin(e.begin);
+      return add(begin, begin, text + eol);
+    }
+    text = text.substr(leading_blanks(text).size());
+    add(e.begin, e.begin, text + (fits_inline(units) ? " " : eol));
+  }
+
+  // After a token in the middle of a line: on the same line if it is short and safe to do so.
+  void insert_inline(uint32_t at, const std::vector<const Unit*>& units, const Reindent& shift) {
+    const std::string eol = line_end_near(at);
+    const std::string text = render(units, shift, eol);
+    if (fits_inline(units)) return add(at, at, " " + text.substr(leading_blanks(text).size()));
+    uint32_t rest = at;
+    while (rest < size() && is_blank(rest))
+      ++rest;
+    const std::string_view indentation =
+        source_.lines().indentation(source_.lines().line_of(at > 0 ? at - 1 : 0));
+    add(at, rest, eol + text + eol + std::string(indentation));
+  }
+
+  bool fits_inline(const std::vector<const Unit*>& units) const {
+    if (units.size() != 1 || units[0]->lines.size() != 1) return false;
+    return std::none_of(units[0]->elements.begin(), units[0]->elements.end(), [&](size_t t) {
+      return after_.tokens[t].directive || after_.token_text(t).starts_with("//");
+    });
+  }
+
+  // --- neighbours, indentation, line ends
+
+  std::optional<size_t> neighbour_before(size_t point, size_t line) const {
+    for (size_t u = point; u-- > 0;) {
+      if (skip_between(old_units_[u].last_line, line)) return std::nullopt;
+      if (overlay_.unit[u]) return u;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<size_t> neighbour_after(size_t point) const {
+    for (size_t u = point; u < old_units_.size(); ++u) {
+      if (overlay_.unit[u]) return u;
+    }
+    return std::nullopt;
+  }
+
+  bool skip_between(size_t first, size_t last) const {
+    return std::any_of(before_.skip_lines.begin(), before_.skip_lines.end(),
+                       [&](size_t l) { return first < l && l < last; });
+  }
+
+  Reindent own_shift(size_t old_unit) const {
+    const Extent& e = *overlay_.unit[old_unit];
+    const size_t line = source_.lines().line_of(e.begin);
+    return {.from = std::string(leading_blanks(old_units_[old_unit].lines[0])),
+            .to = std::string(source_.lines().indentation(line)),
+            .patch_style = patch_style_,
+            .target_style = target_style_};
+  }
+
+  // The shift of the nearest anchor line that begins a line of the target; one with the same
+  // indentation as the unit is best.
+  Reindent neighbour_shift(const Unit& unit) const {
+    std::optional<size_t> best;
+    for (size_t u = 0; u < old_units_.size(); ++u) {
+      const auto& e = overlay_.unit[u];
+      if (!e || !e->starts_line || old_units_[u].blank()) continue;
+      if (!best || rank(u, unit) < rank(*best, unit)) best = u;
+    }
+    if (best) return own_shift(*best);
+    return {.from = "", .to = "", .patch_style = patch_style_, .target_style = target_style_};
+  }
+
+  std::pair<bool, size_t> rank(size_t old_unit, const Unit& unit) const {
+    const Unit& u = old_units_[old_unit];
+    const bool other = leading_blanks(u.lines[0]) != leading_blanks(unit.lines[0]);
+    const size_t a = u.first_line;
+    const size_t b = unit.first_line;
+    return {other, a < b ? 2 * (b - a) : 2 * (a - b) + 1};
+  }
+
+  static std::string render(const std::vector<const Unit*>& units, const Reindent& shift,
+                            const std::string& eol) {
+    std::string out;
+    for (const Unit* unit : units) {
+      for (size_t i = 0; i < unit->lines.size(); ++i) {
+        if (unit != units.front() || i > 0) out += eol;
+        out += i > 0 && unit->verbatim_tail ? unit->lines[i] : shift(unit->lines[i]);
+      }
+    }
+    return out;
+  }
+
+  // The end of the line at a byte, or of the nearest line before it that has one.
+  std::string line_end_near(uint32_t byte) const {
+    const Lines& lines = source_.lines();
+    for (size_t l = lines.line_of(byte) + 1; l-- > 0;) {
+      if (!lines.line_end(l).empty()) return std::string(lines.line_end(l));
+    }
+    return "\n";
+  }
+
+  uint32_t after_trailing_comments(uint32_t end) const {
+    for (const Token& token : source_.tokens()) {
+      if (token.begin < end) continue;
+      const auto gap = std::string_view(source_.bytes()).substr(end, token.begin - end);
+      if (!token.comment || gap.find('\n') != std::string_view::npos) break;
+      const size_t line = source_.lines().line_of(token.end - 1);
+      if (!rest_is_white(token.end, source_.lines().text_end(line))) break;
+      end = token.end;
+    }
+    return end;
+  }
+
+  bool rest_is_white(uint32_t begin, uint32_t end) const {
+    return begin >= end || source_.bytes().substr(begin, end - begin).find_first_not_of(" \t\r") ==
+                               std::string::npos;
+  }
+
+  uint32_t size() const { return static_cast<uint32_t>(source_.bytes().size()); }
+  bool is_blank(uint32_t i) const {
+    return i < size() && (source_.bytes()[i] == ' ' || source_.bytes()[i] == '\t');
+  }
+  uint32_t line_begin(uint32_t byte) const {
+    return source_.lines().begin(source_.lines().line_of(byte));
+  }
+  // The line's begin, past a byte order mark.
+  uint32_t content_begin(uint32_t byte) const {
+    const uint32_t begin = line_begin(byte);
+    const bool bom = begin == 0 && source_.bytes().starts_with("\xEF\xBB\xBF");
+    return bom ? std::min<uint32_t>(3, byte) : begin;
+  }
+  uint32_t indentation_before(uint32_t byte) const { return byte - content_begin(byte); }
+
+  // --- comments and trimming
+
+  void find_lost_comment() {
+    std::vector<bool> listed(source_.tokens().size());
+    for (const Unit& unit : old_units_) {
+      for (size_t t : unit.elements) {
+        if (unit.kind == Kind::kRemoved && overlay_.token[t]) listed[*overlay_.token[t]] = true;
+      }
+    }
+    for (size_t t = 0; t < listed.size(); ++t) {
+      const Token& token = source_.tokens()[t];
+      if (!token.comment || listed[t]) continue;
+      for (const ByteEdit& edit : out_.edits) {
+        const bool hit = edit.begin < token.end && token.begin < edit.end;
+        if (hit && !out_.lost_comment) out_.lost_comment = token.begin;
+      }
+    }
+  }
+
+  void trim(ByteEdit& edit) const {
+    const std::string_view old =
+        std::string_view(source_.bytes()).substr(edit.begin, edit.end - edit.begin);
+    const std::string_view text = edit.text;
+    const size_t most = std::min(old.size(), text.size());
+    size_t front = 0;
+    while (front < most && old[front] == text[front])
+      ++front;
+    size_t back = 0;
+    while (back < most - front && old[old.size() - 1 - back] == text[text.size() - 1 - back])
+      ++back;
+    edit.begin += static_cast<uint32_t>(front);
+    edit.end -= static_cast<uint32_t>(back);
+    edit.text = std::string(text.substr(front, text.size() - front - back));
+  }
+
+  const Source& source_;
+  const Hunk& hunk_;
+  const Side& before_;
+  const Side after_;
+  const std::vector<Unit> old_units_;
+  const std::vector<Unit> new_units_;
+  const Overlay overlay_;
+  IndentStyle patch_style_;
+  IndentStyle target_style_;
+  Rewrite out_;
+};
+
+}  // namespace
+
+Rewrite rewrite_hunk(const Source& source, const Hunk& hunk, const Side& before,
+                     const Match& match) {
+  return Rewriter(source, hunk, before, match).run();
+}
+
+}  // namespace patcher

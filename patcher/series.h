@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "patcher/patch.h"
+
+namespace patcher {
+
+// An ordered list of patches.
+struct Series {
+  std::string file = {};
+  std::vector<Patch> patches = {};   // each with what is wrong with it
+  std::vector<Finding> errors = {};  // what is wrong with the list itself
+};
+
+// The series file: one patch name a line, relative to the file's own directory. Blanks around a
+// name, CRLF line ends, empty lines and everything from a `#` at the line's begin or after a blank
+// are ignored. A name given twice, one that is no safe path, and one without a file are errors, and
+// so is an empty list unless it is allowed.
+struct SeriesLine {
+  std::string name = {};
+  int line = 0;
+};
+std::vector<SeriesLine> parse_series(std::string_view text);
+
+// Reads the list, its first `until` patches and the files beside them. Throws BrokenEnvironment
+// when the series file cannot be read; a missing patch file is an error of the series.
+Series load_series(const std::string& file, std::optional<size_t> until, bool allow_empty);
+
+}  // namespace patcher

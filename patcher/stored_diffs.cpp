@@ -1,0 +1,103 @@
+#include "patcher/stored_diffs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include "patcher/diff.h"
+#include "patcher/error.h"
+
+namespace patcher {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> read_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return std::nullopt;
+  std::ostringstream out;
+  out << in.rdbuf();
+  return std::move(out).str();
+}
+
+std::string normalised(std::string_view text, bool blank_context) {
+  std::string out;
+  for (size_t pos = 0; pos < text.size();) {
+    const size_t end = std::min(text.find('\n', pos), text.size());
+    std::string_view line = text.substr(pos, end - pos);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (!(blank_context && line == " ")) out += line;
+    out += '\n';
+    pos = end + 1;
+  }
+  return out;
+}
+
+size_t first_difference(std::string_view a, std::string_view b) {
+  const auto [x, y] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  return static_cast<size_t>(std::count(a.begin(), x, '\n')) + 1;
+}
+
+std::string compare(const std::string& name, const std::string& now,
+                    const std::optional<std::string>& stored) {
+  if (!stored) return fmt::format("{}: there is no stored diff", name);
+  if (*stored == now) return {};
+  if (normalised(*stored, false) == normalised(now, false)) {
+    return fmt::format("{}: line ends differ", name);
+  }
+  if (normalised(*stored, true) == normalised(now, true)) {
+    return fmt::format("{}: context blank lines stripped", name);
+  }
+  return fmt::format("{}:{}: drift: the patch gives another diff now", name,
+                     first_difference(*stored, now));
+}
+
+}  // namespace
+
+std::string diff_name(const Patch& patch) {
+  return fs::path(patch.name).filename().replace_extension(".diff").string();
+}
+
+void store_diffs(const Plan& plan, const std::string& directory) {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  if (error) throw BrokenEnvironment(fmt::format("{}: {}", directory, error.message()));
+  for (const PatchPlan& p : plan.patches) {
+    const fs::path path = fs::path(directory) / diff_name(*p.patch);
+    const std::string text = patch_diff(p);
+    if (read_file(path) == text) continue;
+    std::ofstream out(path, std::ios::binary | std::ios::trunc);
+    out << text;
+    if (!out.flush()) throw BrokenEnvironment(fmt::format("{}: cannot be written", path.string()));
+  }
+}
+
+std::vector<std::string> compare_diffs(const Plan& plan, const std::string& directory) {
+  if (!fs::is_directory(directory)) {
+    throw BrokenEnvironment(fmt::format("{}: is no directory", directory));
+  }
+  std::vector<std::string> messages;
+  std::vector<std::string> known;
+  for (const PatchPlan& p : plan.patches) {
+    const std::string name = diff_name(*p.patch);
+    known.push_back(name);
+    std::string message = compare(name, patch_diff(p), read_file(fs::path(directory) / name));
+    if (!message.empty()) messages.push_back(std::move(message));
+  }
+  std::vector<std::string> stray;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    const std::string name = entry.path().filename().string();
+    const bool diff = entry.path().extension() == ".diff";
+    if (diff && std::find(known.begin(), known.end(), name) == known.end()) stray.push_back(name);
+  }
+  std::sort(stray.begin(), stray.end());
+  for (const auto& name : stray)
+    messages.push_back(fmt::format("{}: belongs to no patch", name));
+  return messages;
+}
+
+}  // namespace patcher

@@ -1,0 +1,93 @@
+#include "patcher/syntax_tree.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace patcher {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct ParserDelete {
+  void operator()(TSParser* parser) const { ts_parser_delete(parser); }
+};
+
+const char* read_text(void* payload, uint32_t byte, TSPoint, uint32_t* length) {
+  const auto& text = *static_cast<std::string_view*>(payload);
+  *length = byte < text.size() ? static_cast<uint32_t>(text.size() - byte) : 0;
+  return *length > 0 ? text.data() + byte : "";
+}
+
+bool past_deadline(TSParseState* state) {
+  return Clock::now() > *static_cast<Clock::time_point*>(state->payload);
+}
+
+// Only byte offsets are ever asked of the trees, so that rows and columns may stay zero.
+void mark_edits(TSTree* tree, const std::vector<ByteEdit>& edits) {
+  for (auto it = edits.rbegin(); it != edits.rend(); ++it) {
+    const auto new_end = static_cast<uint32_t>(it->begin + it->text.size());
+    TSInputEdit edit{.start_byte = it->begin,
+                     .old_end_byte = it->end,
+                     .new_end_byte = new_end,
+                     .start_point = {},
+                     .old_end_point = {},
+                     .new_end_point = {}};
+    ts_tree_edit(tree, &edit);
+  }
+}
+
+TSTree* parse_text(TSParser* parser, TSTree* old, std::string_view text, uint64_t microseconds) {
+  auto deadline = Clock::now() + std::chrono::microseconds(microseconds);
+  TSParseOptions options{.payload = &deadline, .progress_callback = past_deadline};
+  TSInput input{
+      .payload = &text, .read = read_text, .encoding = TSInputEncodingUTF8, .decode = nullptr};
+  return ts_parser_parse_with_options(parser, old, input, options);
+}
+
+}  // namespace
+
+std::shared_ptr<const SyntaxTree> SyntaxTree::parse(std::string_view text, Language language,
+                                                    const ParseBudget& budget,
+                                                    const SyntaxTree* old,
+                                                    const std::vector<ByteEdit>& edits) {
+  if (text.size() > budget.bytes) return nullptr;
+  const std::unique_ptr<TSParser, ParserDelete> parser(ts_parser_new());
+  ts_parser_set_language(parser.get(), grammar(language));
+  std::unique_ptr<TSTree, TreeDelete> base(old != nullptr ? ts_tree_copy(old->tree_.get())
+                                                          : nullptr);
+  if (base) mark_edits(base.get(), edits);
+  TSTree* tree = parse_text(parser.get(), base.get(), text, budget.microseconds);
+  return tree != nullptr ? std::shared_ptr<const SyntaxTree>(new SyntaxTree(tree)) : nullptr;
+}
+
+std::vector<Damage> SyntaxTree::damage() const {
+  std::vector<Damage> found;
+  walk(root(), [&](TSNode node, int) {
+    const uint32_t begin = ts_node_start_byte(node);
+    if (ts_node_is_missing(node)) {
+      found.push_back({.begin = begin, .end = begin, .missing = true, .what = ts_node_type(node)});
+    } else if (ts_node_is_error(node)) {
+      found.push_back({.begin = begin, .end = ts_node_end_byte(node), .what = "ERROR"});
+      return false;
+    }
+    return ts_node_has_error(node);
+  });
+  return found;
+}
+
+std::vector<TSNode> SyntaxTree::chain(uint32_t begin, uint32_t end) const {
+  std::vector<TSNode> nodes{root()};
+  const TSNode target = ts_node_descendant_for_byte_range(root(), begin, std::max(begin, end - 1));
+  while (!ts_node_eq(nodes.back(), target)) {
+    const TSNode next = ts_node_child_with_descendant(nodes.back(), target);
+    if (ts_node_is_null(next)) break;
+    nodes.push_back(next);
+  }
+  return nodes;
+}
+
+TSNode field(TSNode node, std::string_view name) {
+  return ts_node_child_by_field_name(node, name.data(), static_cast<uint32_t>(name.size()));
+}
+
+}  // namespace patcher

@@ -1,0 +1,96 @@
+#include "patcher/tree_root.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "patcher/error.h"
+
+namespace patcher {
+namespace {
+
+std::string read_all(int fd, const std::string& path) {
+  std::string bytes;
+  char buffer[1 << 16];
+  for (;;) {
+    const ssize_t n = ::read(fd, buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw BrokenEnvironment(fmt::format("{}: {}", path, std::strerror(errno)));
+    if (n == 0) return bytes;
+    bytes.append(buffer, static_cast<size_t>(n));
+  }
+}
+
+}  // namespace
+
+Descriptor::~Descriptor() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+std::string_view last_component(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+TreeRoot::TreeRoot(const std::string& directory)
+    : directory_(directory), root_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (!root_) throw BrokenEnvironment(fmt::format("{}: {}", directory, std::strerror(errno)));
+}
+
+Descriptor TreeRoot::parent(std::string_view path, bool create) const {
+  Descriptor here(::fcntl(root_.get(), F_DUPFD_CLOEXEC, 0));
+  for (size_t slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/')) {
+    const std::string part(path.substr(0, slash));
+    path.remove_prefix(slash + 1);
+    constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int next = ::openat(here.get(), part.c_str(), kFlags);
+    if (next < 0 && errno == ENOENT && create && ::mkdirat(here.get(), part.c_str(), 0777) == 0) {
+      next = ::openat(here.get(), part.c_str(), kFlags);
+    }
+    const int error = errno;
+    here = Descriptor(next);
+    errno = error;
+    if (!here) return here;
+  }
+  return here;
+}
+
+TreeFile TreeRoot::read(const std::string& path) const {
+  const auto unsafe = [&](std::string_view why) {
+    return TreeFile{.status = TreeFile::Status::kUnsafe, .reason = fmt::format("{} {}", path, why)};
+  };
+  const Descriptor directory = parent(path);
+  if (!directory) {
+    if (errno == ENOENT) return {};
+    if (errno == ELOOP || errno == ENOTDIR) return unsafe("goes through a link or a file");
+    throw BrokenEnvironment(fmt::format("{}: {}", path, std::strerror(errno)));
+  }
+  const std::string name(last_component(path));
+  struct stat info {};
+  if (::fstatat(directory.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return {};
+    throw BrokenEnvironment(fmt::format("{}: {}", path, std::strerror(errno)));
+  }
+  if (S_ISLNK(info.st_mode)) return unsafe("is a symbolic link");
+  if (!S_ISREG(info.st_mode)) return unsafe("is not a regular file");
+  const Descriptor file(::openat(directory.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (!file) throw BrokenEnvironment(fmt::format("{}: {}", path, std::strerror(errno)));
+  return {.status = TreeFile::Status::kRead,
+          .bytes = read_all(file.get(), path),
+          .mode = info.st_mode & 07777,
+          .device = info.st_dev,
+          .inode = info.st_ino,
+          .links = info.st_nlink,
+          .reason = {}};
+}
+
+}  // namespace patcher

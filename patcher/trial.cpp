@@ -1,0 +1,189 @@
+// try_patch: operations first, then the hunks of each file, all judged on the state before.
+#include <fmt/format.h>
+
+#include "patcher/health.h"
+#include "patcher/judge.h"
+
+namespace patcher {
+namespace {
+
+using OpKind = FileOperation::Kind;
+
+class TrialRun {
+ public:
+  TrialRun(const Patch& patch, const FileMap& before, ScopeRule rule)
+      : patch_(patch), rule_(rule), out_{.after = before} {}
+
+  Trial run() {
+    for (const FileOperation& op : patch_.operations)
+      operation(op);
+    for (const FileChange& change : patch_.changes)
+      file(change);
+    return std::move(out_);
+  }
+
+ private:
+  void fail(Verdict verdict, int line, const std::string& path, std::string message) {
+    out_.failures.push_back({.verdict = verdict,
+                             .place = {.file = path},
+                             .origin = {.file = patch_.name, .line = line, .column = 1},
+                             .message = std::move(message)});
+  }
+
+  FileState get(const std::string& path, int line, bool& usable) {
+    out_.paths.push_back(path);
+    FileState state = out_.after.get(path);
+    usable = state.unsafe.empty() && state.same_file.empty();
+    if (!state.unsafe.empty()) fail(Verdict::kUnsafePath, line, path, state.unsafe);
+    if (!state.same_file.empty()) {
+      fail(Verdict::kOverlaps, line, path,
+           fmt::format("is the same file on disk as {}", state.same_file));
+    }
+    return state;
+  }
+
+  // --- operations
+
+  void operation(const FileOperation& op) {
+    Trial::Part part{.anchor_size = 1, .what = fmt::format("line {}", op.line)};
+    bool usable = false;
+    const FileState state = get(op.path, op.line, usable);
+    if (usable) {
+      switch (op.kind) {
+        case OpKind::kInstall:
+          part.done = install(op, state);
+          break;
+        case OpKind::kDelete:
+          part.done = remove(op, state);
+          break;
+        case OpKind::kRename:
+          part.done = rename(op, state);
+          break;
+      }
+    }
+    part.changes = part.done;
+    out_.parts.push_back(part);
+  }
+
+  bool install(const FileOperation& op, const FileState& state) {
+    if (state.exists()) {
+      const bool same = state.source->bytes() == op.content;
+      fail(Verdict::kOutdated, op.line, op.path,
+           same ? "is there already" : fmt::format("is there and differs from {}", op.beside));
+      return false;
+    }
+    const mode_t mode = op.executable ? 0755 : 0644;
+    out_.after.put(op.path,
+                   {.source = std::make_shared<Source>(op.path, op.content), .mode = mode});
+    return true;
+  }
+
+  bool remove(const FileOperation& op, const FileState& state) {
+    if (!state.exists()) {
+      fail(Verdict::kFileMissing, op.line, op.path, "is not in the tree");
+      return false;
+    }
+    if (state.source->bytes() != op.content) {
+      fail(Verdict::kMissing, op.line, op.path,
+           fmt::format("differs from {}, the copy of what is deleted", op.beside));
+      return false;
+    }
+    out_.after.put(op.path, {});
+    return true;
+  }
+
+  bool rename(const FileOperation& op, const FileState& state) {
+    bool usable = false;
+    const FileState there = get(op.to, op.line, usable);
+    if (!usable) return false;
+    if (!state.exists()) {
+      fail(Verdict::kFileMissing, op.line, op.path, "is not in the tree");
+      return false;
+    }
+    if (there.exists()) {
+      fail(Verdict::kOutdated, op.line, op.to, "is there already");
+      return false;
+    }
+    FileState moved = state;
+    moved.source = std::make_shared<Source>(op.to, state.source->bytes());
+    out_.after.put(op.to, moved);
+    out_.after.put(op.path, {});
+    return true;
+  }
+
+  // --- hunks
+
+  void file(const FileChange& change) {
+    bool usable = false;
+    const FileState state = get(change.path, change.line, usable);
+    if (usable && !state.exists()) {
+      fail(Verdict::kFileMissing, change.line, change.path, "is not in the tree");
+    }
+    std::vector<ByteEdit> edits;
+    bool whole = usable && state.exists();
+    for (size_t i = 0; i < change.hunks.size(); ++i) {
+      Trial::Part part{
+          .what = fmt::format("hunk {} of {} (line {})", i + 1, change.path, change.hunks[i].line)};
+      if (usable && state.exists()) hunk(*state.source, change.hunks[i], part, edits);
+      whole = whole && part.done;
+      out_.parts.push_back(std::move(part));
+    }
+    if (whole) finish(change, state, std::move(edits));
+  }
+
+  void hunk(const Source& source, const Hunk& hunk, Trial::Part& part,
+            std::vector<ByteEdit>& edits) {
+    HunkResult result = locate_hunk(source, hunk, rule_);
+    if (result.failure) {
+      result.failure->origin.file = patch_.name;
+      out_.failures.push_back(std::move(*result.failure));
+      return;
+    }
+    part.done = true;
+    part.anchor_size = result.anchor_size;
+    part.changes = !result.edits.empty();
+    for (ByteEdit& edit : result.edits)
+      edits.push_back(std::move(edit));
+  }
+
+  void finish(const FileChange& change, const FileState& state, std::vector<ByteEdit> edits) {
+    sort_edits(edits);
+    if (const auto at = first_overlap(edits)) {
+      const Place place = state.source->place(*at);
+      fail(Verdict::kOverlaps, change.line, change.path, "two hunks change the same bytes");
+      out_.failures.back().place = place;
+      return;
+    }
+    FileState next = state;
+    next.source = Source::edited(state.source, std::move(edits));
+    if (rule_ == ScopeRule::kStrict && !parses_no_worse(change, *state.source, *next.source))
+      return;
+    out_.after.put(change.path, std::move(next));
+  }
+
+  bool parses_no_worse(const FileChange& change, const Source& before, const Source& after) {
+    if (!after.unreadable().empty()) {
+      fail(Verdict::kDamagedParse, change.line, change.path,
+           "after the edit " + after.unreadable());
+      return false;
+    }
+    const auto damage = new_damage(before, after);
+    if (!damage) return true;
+    fail(Verdict::kDamagedParse, change.line, change.path,
+         fmt::format("after the edit the file parses worse than before ({}): `{}`",
+                     describe(after, *damage), after.candidate(damage->begin).text));
+    return false;
+  }
+
+  const Patch& patch_;
+  ScopeRule rule_;
+  Trial out_;
+};
+
+}  // namespace
+
+Trial try_patch(const Patch& patch, const FileMap& before, ScopeRule rule) {
+  return TrialRun(patch, before, rule).run();
+}
+
+}  // namespace patcher

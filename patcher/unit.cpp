@@ -1,0 +1,192 @@
+#include "patcher/unit.h"
+
+#include <algorithm>
+
+#include "patcher/align.h"
+
+namespace patcher {
+namespace {
+
+using Kind = HunkLine::Kind;
+
+bool is_white(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
+}
+
+// A comment or a blank line between two code tokens.
+struct Trivium {
+  bool blank = false;
+  size_t index = 0;  // comment: token; blank: unit (anchor) or line (target)
+  std::string text = {};  // squeezed
+};
+
+bool same_trivium(const Trivium& a, const Trivium& b) {
+  return a.blank == b.blank && a.text == b.text;
+}
+
+class Overlayer {
+ public:
+  Overlayer(const Source& source, const Side& side, const std::vector<Unit>& units,
+            const Match& match)
+      : source_(source), side_(side), units_(units), match_(match) {}
+
+  Overlay run() {
+    out_.token.resize(side_.tokens.size());
+    out_.unit.resize(units_.size());
+    blank_line_.resize(units_.size());
+    for (size_t i = 0; i < side_.code.size(); ++i) {
+      out_.token[side_.code[i]] = source_.code()[match_.code[i]];
+    }
+    align_gaps();
+    for (size_t u = 0; u < units_.size(); ++u)
+      out_.unit[u] = extent(u);
+    return std::move(out_);
+  }
+
+ private:
+  // The anchor's trivia, each after `after` code tokens; a skip puts a wall between two lists.
+  void align_gaps() {
+    std::vector<Trivium> gap;
+    size_t code = 0;
+    size_t last_line = 0;
+    bool after_skip = false;
+    for (size_t u = 0; u < units_.size(); ++u) {
+      if (u > 0 && separated(last_line, units_[u].first_line)) {
+        align_gap(gap, code, /*leading=*/false, /*trailing=*/true);
+        after_skip = true;
+      }
+      last_line = units_[u].last_line;
+      if (units_[u].blank()) gap.push_back({.blank = true, .index = u});
+      for (size_t t : units_[u].elements) {
+        if (side_.tokens[t].comment) {
+          gap.push_back({.index = t, .text = squeeze(side_.token_text(t))});
+          continue;
+        }
+        align_gap(gap, code, after_skip || code == 0, false);
+        after_skip = false;
+        ++code;
+      }
+    }
+    align_gap(gap, code, false, true);
+  }
+
+  // Whether a `...` lies between two hunk lines of this side.
+  bool separated(size_t before, size_t after) const {
+    return std::any_of(skips().begin(), skips().end(),
+                       [&](size_t line) { return before < line && line < after; });
+  }
+  const std::vector<size_t>& skips() const { return side_.skip_lines; }
+
+  // Aligns and clears `gap`, which lies before code token `code` of the anchor (leading: there is
+  // no anchor token right before it; trailing: none right after it).
+  void align_gap(std::vector<Trivium>& gap, size_t code, bool leading, bool trailing) {
+    if (gap.empty()) return;
+    const auto& all = source_.tokens();
+    const auto& target_code = source_.code();
+    const size_t after = trailing ? match_.code[code - 1] + 1 : match_.code[code];
+    const size_t first = after == 0 ? 0 : target_code[after - 1] + 1;
+    const size_t last = after < target_code.size() ? target_code[after] : all.size();
+    const std::vector<Trivium> target = target_trivia(first, last);
+    const auto score = [&](size_t i, size_t j) {
+      return same_trivium(gap[i], target[j]) ? (gap[i].blank ? 1.0F : 1.5F) : 0.0F;
+    };
+    for (const auto& [i, j] : best_alignment(gap.size(), target.size(), score, leading)) {
+      if (gap[i].blank) {
+        blank_line_[gap[i].index] = target[j].index;
+      } else {
+        out_.token[gap[i].index] = static_cast<uint32_t>(target[j].index);
+      }
+    }
+    gap.clear();
+  }
+
+  // Comments with token index in [first, last) and the blank lines around them.
+  std::vector<Trivium> target_trivia(size_t first, size_t last) const {
+    const auto& all = source_.tokens();
+    std::vector<Trivium> out;
+    uint32_t pos = first == 0 ? 0 : all[first - 1].end;
+    for (size_t t = first; t < last; ++t) {
+      add_blank_lines(pos, all[t].begin, out);
+      out.push_back({.index = t, .text = squeeze(all[t].text(source_.bytes()))});
+      pos = all[t].end;
+    }
+    const auto size = static_cast<uint32_t>(source_.bytes().size());
+    add_blank_lines(pos, last < all.size() ? all[last].begin : size, out);
+    return out;
+  }
+
+  void add_blank_lines(uint32_t begin, uint32_t end, std::vector<Trivium>& out) const {
+    const Lines& lines = source_.lines();
+    for (size_t l = lines.line_of(begin); l < lines.count() && lines.begin(l) < end; ++l) {
+      const bool inside = lines.begin(l) >= begin && lines.text_end(l) <= end;
+      if (inside && is_white(lines.text(l)) && !lines.line_end(l).empty()) {
+        out.push_back({.blank = true, .index = l});
+      }
+    }
+  }
+
+  std::optional<Extent> extent(size_t u) const {
+    const Lines& lines = source_.lines();
+    if (units_[u].blank()) {
+      if (!blank_line_[u]) return std::nullopt;
+      return Extent{lines.begin(*blank_line_[u]), lines.text_end(*blank_line_[u]), true, true};
+    }
+    std::optional<Extent> out;
+    for (size_t t : units_[u].elements) {
+      if (!out_.token[t]) continue;
+      const Token& token = source_.tokens()[*out_.token[t]];
+      if (!out) out = Extent{token.begin, token.end};
+      out->begin = std::min(out->begin, token.begin);
+      out->end = std::max(out->end, token.end);
+    }
+    if (out) measure(*out);
+    return out;
+  }
+
+  void measure(Extent& e) const {
+    const Lines& lines = source_.lines();
+    const std::string_view bytes = source_.bytes();
+    const uint32_t begin = lines.begin(lines.line_of(e.begin));
+    const uint32_t end = lines.text_end(lines.line_of(e.end - 1));
+    e.starts_line = is_white(bytes.substr(begin, e.begin - begin));
+    e.ends_line = end <= e.end || is_white(bytes.substr(e.end, end - e.end));
+  }
+
+  const Source& source_;
+  const Side& side_;
+  const std::vector<Unit>& units_;
+  const Match& match_;
+  Overlay out_;
+  std::vector<std::optional<size_t>> blank_line_;
+};
+
+}  // namespace
+
+std::vector<Unit> make_units(const Hunk& hunk, const Side& side, Kind changed) {
+  std::vector<Unit> units;
+  size_t t = 0;
+  for (size_t i = 0; i < hunk.lines.size(); ++i) {
+    if (hunk.lines[i].kind != changed && hunk.lines[i].kind != Kind::kContext) continue;
+    Unit unit{.first_line = i, .last_line = i, .kind = hunk.lines[i].kind};
+    for (; t < side.tokens.size() && side.first_line[t] <= unit.last_line; ++t) {
+      unit.elements.push_back(t);
+      if (side.last_line[t] > unit.last_line) unit.verbatim_tail |= !side.tokens[t].comment;
+      unit.last_line = std::max(unit.last_line, side.last_line[t]);
+    }
+    for (; i <= unit.last_line; ++i) {
+      const Kind kind = hunk.lines[i].kind;
+      if (kind == changed || kind == Kind::kContext) unit.lines.push_back(hunk.lines[i].text);
+    }
+    --i;
+    units.push_back(std::move(unit));
+  }
+  return units;
+}
+
+Overlay lay_over(const Source& source, const Side& side, const std::vector<Unit>& units,
+                 const Match& match) {
+  return Overlayer(source, side, units, match).run();
+}
+
+}  // namespace patcher
