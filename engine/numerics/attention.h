@@ -24,7 +24,9 @@
 //                  O_i: m' = max(m, m_i), a = softmax_exp2(m - m'), b = softmax_exp2(m_i - m'), l =
 //                  l * a + l_i * b, O = O * a + O_i * b (two products and a sum, no fma).
 //
-// A row depends on nothing but its query and its visible keys: not on the launch's other rows.
+// A row depends on nothing but its query and its visible keys: not on the launch's other rows. The
+// exception is an infinite or NaN value row that only another row of the launch sees: rows of a
+// launch may then be NaN, because a matrix unit multiplies it by p = 0.
 // Source of the online form: Dao et al., "FlashAttention-2", 2023.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Speed of the CPU twin's matrix products, in multiply-adds per second and core, for decode and
-// prefill shapes and for each instruction set that the machine and the build have.
+// Speed of the CPU twin's matrix products and attention, in multiply-adds per second and core, for
+// decode and prefill shapes and for each instruction set that the machine and the build have.
 //
 //   build/release/tests/benchmarks/bench_twin
 #include <benchmark/benchmark.h>
@@ -45,16 +45,58 @@ void matmul(benchmark::State& state, std::int64_t target, Shape shape) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
+struct Context {
+  std::size_t rows, position;
+  Phase phase;
+};
+
+// Both products of attention counted: 2 * rows * keys * Q * D.
+void attention(benchmark::State& state, std::int64_t target, Context context) {
+  hwy::SetSupportedTargetsForTest(target);
+  const auto backend = make_backend("cpu", {.threads = 1});
+  const HeadShape heads{8, 2, 64};
+  const std::size_t slots = context.position + context.rows;
+  auto k = normal_values(slots * heads.kv_heads * heads.head_size, 1.0f, 1);
+  auto v = normal_values(k.size(), 1.0f, 2);
+  const std::size_t width = heads.query_heads * heads.head_size;
+  const auto query = normal_values(context.rows * width, 1.0f, 3);
+  std::vector<bf16> out(query.size());
+  for (auto _ : state) {
+    backend->attention(out.data(), {k.data(), v.data(), slots}, heads,
+                       {query.data(), context.position, 0, slots, context.phase}, context.rows);
+    benchmark::DoNotOptimize(out.data());
+  }
+  const double keys = static_cast<double>(context.position) + (context.rows + 1) / 2.0;
+  state.counters["MAC/s"] = benchmark::Counter(2.0 * context.rows * keys * width,
+                                               benchmark::Counter::kIsIterationInvariantRate);
+  hwy::SetSupportedTargetsForTest(0);
+}
+
+void register_attention(std::int64_t target) {
+  const Context contexts[] = {{1, 4000, Phase::kDecode},
+                              {4, 4000, Phase::kDecode},
+                              {64, 0, Phase::kPrefill},
+                              {64, 2000, Phase::kPrefill}};
+  for (const Context context : contexts) {
+    const std::string name = std::string(hwy::TargetName(target)) +
+                             "/attention/rows:" + std::to_string(context.rows) +
+                             "/kept:" + std::to_string(context.position);
+    benchmark::RegisterBenchmark(name.c_str(), attention, target, context)
+        ->Unit(benchmark::kMillisecond);
+  }
+}
+
 void register_all() {
   const Shape shapes[] = {{1, 2048, 2048}, {4, 2048, 2048}, {64, 1024, 1024}, {512, 512, 1024}};
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
     for (const Shape shape : shapes) {
       const std::string name =
-          std::string(hwy::TargetName(target)) + "/rows:" + std::to_string(shape.rows) +
+          std::string(hwy::TargetName(target)) + "/matmul/rows:" + std::to_string(shape.rows) +
           "/N:" + std::to_string(shape.outputs) + "/K:" + std::to_string(shape.inner);
       benchmark::RegisterBenchmark(name.c_str(), matmul, target, shape)
           ->Unit(benchmark::kMillisecond);
     }
+    register_attention(target);
   }
 }
 

@@ -61,29 +61,55 @@ inline void decode_row(DecodedRow& row, const bf16* x) {
   }
 }
 
-// w: 16 rows of 32 outputs, `stride` elements apart.
-HWY_INLINE void decode_group(DecodedGroup& group, const bf16* w, std::size_t stride) {
+// Exponents of one vector of bf16 magnitudes, zeros, denormals and specials included.
+template <class V>
+HWY_INLINE V any_exponents(V magnitude) {
+  const D16 d16;
+  const auto field = hn::ShiftRight<7>(magnitude);
+  auto e = hn::Sub(hn::Max(field, hn::Set(d16, 1)), hn::Set(d16, 127));
+  e = hn::IfThenElse(hn::Eq(magnitude, hn::Zero(d16)), hn::Set(d16, kZero), e);
+  return hn::IfThenElse(hn::Eq(field, hn::Set(d16, 255)), hn::Set(d16, kInfinite), e);
+}
+
+// Most groups hold normal numbers only: their exponents are written at half the cost, while looking
+// out for anything else.
+HWY_INLINE void decode_exponents(DecodedGroup& group, const bf16* w, std::size_t stride) {
   const D16 d16;
   const hn::RebindToUnsigned<D16> du16;
+  for (std::size_t n = 0; n < kPanel; n += hn::Lanes(d16)) {
+    const auto magnitude = [&](std::size_t k) HWY_ATTR {
+      const auto* bits = reinterpret_cast<const std::uint16_t*>(w + k * stride + n);
+      return hn::And(hn::LoadU(du16, bits), hn::Set(du16, 0x7fff));
+    };
+    // Distance above the smallest normal; wraps to a large number for zeros and denormals.
+    auto largest = hn::Zero(du16);
+    for (std::size_t k = 0; k < kGroup; ++k) {
+      const auto x = magnitude(k);
+      largest = hn::Max(largest, hn::Sub(x, hn::Set(du16, 0x0080)));
+      const auto field = hn::BitCast(d16, hn::ShiftRight<7>(x));
+      hn::Store(hn::Sub(field, hn::Set(d16, 127)), d16, group.exponents[k] + n);
+    }
+    const auto high = hn::BitCast(d16, hn::ShiftRight<8>(largest));
+    if (HWY_LIKELY(hn::AllTrue(d16, hn::Lt(high, hn::Set(d16, 0x7f))))) continue;
+    for (std::size_t k = 0; k < kGroup; ++k) {
+      hn::Store(any_exponents(hn::BitCast(d16, magnitude(k))), d16, group.exponents[k] + n);
+    }
+  }
+}
+
+// w: 16 rows of 32 outputs, `stride` elements apart.
+HWY_INLINE void decode_group(DecodedGroup& group, const bf16* w, std::size_t stride) {
   const hn::Rebind<std::uint16_t, DF> du16_half;
   const DF df;
   const DU du;
-  const auto magnitude = hn::Set(d16, 0x7fff);
   for (std::size_t k = 0; k < kGroup; ++k) {
     const auto* bits = reinterpret_cast<const std::uint16_t*>(w + k * stride);
     for (std::size_t n = 0; n < kPanel; n += hn::Lanes(df)) {
       const auto wide = hn::PromoteTo(du, hn::LoadU(du16_half, bits + n));
       hn::Store(hn::BitCast(df, hn::ShiftLeft<16>(wide)), df, group.values[k] + n);
     }
-    for (std::size_t n = 0; n < kPanel; n += hn::Lanes(d16)) {
-      const auto x = hn::And(hn::BitCast(d16, hn::LoadU(du16, bits + n)), magnitude);
-      const auto field = hn::ShiftRight<7>(x);
-      auto e = hn::Sub(hn::Max(field, hn::Set(d16, 1)), hn::Set(d16, 127));
-      e = hn::IfThenElse(hn::Eq(x, hn::Zero(d16)), hn::Set(d16, kZero), e);
-      e = hn::IfThenElse(hn::Eq(field, hn::Set(d16, 255)), hn::Set(d16, kInfinite), e);
-      hn::Store(e, d16, group.exponents[k] + n);
-    }
   }
+  decode_exponents(group, w, stride);
 }
 
 // Truncating conversion; lanes out of range hold anything. Highway's ConvertTo spends two more

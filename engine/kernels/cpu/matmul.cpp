@@ -20,12 +20,18 @@ struct Tile {
   alignas(64) float sum[kRowBlock][kPanel];
 };
 
-void decode_rows(DecodedRow* decoded, const bf16* x, std::size_t rows, std::size_t inner) {
-  for (std::size_t r = 0; r < rows; ++r) {
-    for (std::size_t g = 0; g < inner / kGroup; ++g) {
-      decode_row(decoded[g * rows + r], x + r * inner + g * kGroup);
+// [K/16, R], so that a group's rows lie side by side.
+std::vector<DecodedRow> decode_rows(const MatmulArgs& args, Threads& threads) {
+  const std::size_t groups = args.w.inner() / kGroup;
+  std::vector<DecodedRow> decoded(groups * args.rows);
+  threads.for_range(args.rows, args.w.inner(), [&](std::size_t r, std::size_t end) {
+    for (; r < end; ++r) {
+      for (std::size_t g = 0; g < groups; ++g) {
+        decode_row(decoded[g * args.rows + r], args.x + (r * groups + g) * kGroup);
+      }
     }
-  }
+  });
+  return decoded;
 }
 
 // Adds all slices of rows [row, row + count) and one panel into tile.sum.
@@ -62,8 +68,7 @@ void store(const Tile& tile, const MatmulArgs& args, std::size_t first, std::siz
 }
 
 void matmul_target(const MatmulArgs& args, Threads& threads) {
-  std::vector<DecodedRow> x(args.rows * args.w.inner() / kGroup);
-  decode_rows(x.data(), args.x, args.rows, args.w.inner());
+  const std::vector<DecodedRow> x = decode_rows(args, threads);
   const std::size_t blocks = (args.rows + kRowBlock - 1) / kRowBlock;
   const std::size_t cost = std::min(args.rows, kRowBlock) * kPanel * args.w.inner() / 8;
   threads.for_range(args.w.panels() * blocks, cost, [&](std::size_t begin, std::size_t end) {

@@ -1,0 +1,238 @@
+#include "kernels/cuda/device.cuh"
+#include "kernels/cuda/matmul.h"
+#include "kernels/cuda/wgmma.cuh"
+
+namespace engine::kernels::cuda {
+namespace {
+
+// ---- Kernels
+//
+// One kernel for every row count. A block computes 128 outputs of kRows rows for one slice of K, as
+// the transposed product: the weights are wgmma's A (128 x 64 tiles), the rows of x its B, so that
+// one decode row costs a tile of 8 columns and not one of 64 rows. A producer warp keeps the
+// pipeline of tiles full; two warpgroups multiply. The `split` blocks of a tile form a cluster and
+// add their slices through each other's shared memory, ascending.
+
+constexpr unsigned kConsumers = 256;  // threads of the two warpgroups
+constexpr unsigned kThreads = kConsumers + kWarp;
+constexpr unsigned kWeightBytes = kTileOutputs * kTileInner * sizeof(bf16);
+
+template <unsigned kRows>
+struct Tiling {
+  static constexpr unsigned kRowBytes = kRows * kTileInner * sizeof(bf16);
+  static constexpr unsigned kStageBytes = kWeightBytes + kRowBytes;
+  static constexpr unsigned kBlocks = kRows <= 32 ? 3 : kRows <= 128 ? 2 : 1;  // a multiprocessor
+  static constexpr unsigned kStages = (220 * 1024 / kBlocks - 2048) / kStageBytes;
+  static constexpr unsigned kRegisters = kRows / 2;  // accumulators of a consumer thread
+  static constexpr unsigned kSharedBytes = kStages * kStageBytes + 1024 + 2 * kStages * 8;
+  static_assert(kRegisters * kConsumers * sizeof(float) <= kStages * kStageBytes);
+};
+
+struct Problem {
+  float* out;
+  const bf16* bias;
+  unsigned rows, outputs;
+  unsigned slice;      // inner elements of a slice
+  unsigned row_tiles;  // tiles along the rows; they are neighbours in the grid and share weights
+  unsigned split;
+  bool accumulate;
+};
+
+// Adds bias and old value, and stores, for one output.
+__device__ void store(const Problem& p, unsigned row, unsigned output, float sum) {
+  if (row >= p.rows || output >= p.outputs) return;
+  if (p.bias != nullptr) sum = sum + numerics::to_float(p.bias[output]);
+  float* out = p.out + std::size_t{row} * p.outputs + output;
+  *out = p.accumulate ? sum + *out : sum;
+}
+
+// Where accumulator register i of consumer thread `thread` lies in the tile.
+__device__ unsigned tile_output(unsigned i, unsigned thread) {
+  return thread / kWarp * 16 + thread % kWarp / 4 + (i & 2) * 4;
+}
+__device__ unsigned tile_row(unsigned i, unsigned thread) {
+  return i / 4 * 8 + thread % 4 * 2 + (i & 1);
+}
+
+template <unsigned kRows>
+struct Pipeline {
+  using T = Tiling<kRows>;
+  std::byte* stages;
+  std::uint64_t* full;   // the stage's tiles have arrived
+  std::uint64_t* empty;  // every consumer warp has multiplied them
+
+  __device__ explicit Pipeline(std::byte* shared)
+      : stages(shared + (1024 - shared_address(shared) % 1024) % 1024),
+        full(reinterpret_cast<std::uint64_t*>(stages + T::kStages * T::kStageBytes)),
+        empty(full + T::kStages) {}
+
+  __device__ void initialise() const {
+    for (unsigned s = 0; s < T::kStages; ++s) {
+      barrier_init(&full[s], 1);
+      barrier_init(&empty[s], kConsumers / kWarp);
+    }
+    barrier_init_fence();
+  }
+  __device__ std::byte* weights(unsigned stage) const { return stages + stage * T::kStageBytes; }
+  __device__ std::byte* rows(unsigned stage) const { return weights(stage) + kWeightBytes; }
+};
+
+// The weights do not depend on the kernel before: the first tiles are under way before it ends.
+template <unsigned kRows>
+__device__ void produce(const Pipeline<kRows>& pipeline, const CUtensorMap* weights,
+                        const CUtensorMap* x, unsigned output, unsigned row, unsigned k,
+                        unsigned steps) {
+  using T = Tiling<kRows>;
+  const unsigned ahead = steps < T::kStages ? steps : T::kStages;
+  for (unsigned i = 0; i < ahead; ++i) {
+    barrier_arrive_expecting(&pipeline.full[i], T::kStageBytes);
+    copy_box(pipeline.weights(i), weights, k + i * kTileInner, output, &pipeline.full[i]);
+  }
+  wait_for_previous();
+  for (unsigned i = 0; i < ahead; ++i) {
+    copy_box(pipeline.rows(i), x, k + i * kTileInner, row, &pipeline.full[i]);
+  }
+  for (unsigned i = ahead; i < steps; ++i) {
+    const unsigned stage = i % T::kStages;
+    barrier_wait(&pipeline.empty[stage], (i / T::kStages + 1) & 1);
+    barrier_arrive_expecting(&pipeline.full[stage], T::kStageBytes);
+    copy_box(pipeline.weights(stage), weights, k + i * kTileInner, output, &pipeline.full[stage]);
+    copy_box(pipeline.rows(stage), x, k + i * kTileInner, row, &pipeline.full[stage]);
+  }
+}
+
+// The chain of one slice. Only the last step can hold fewer than 64 inner elements; what its tile
+// holds beyond them belongs to another slice.
+template <unsigned kRows>
+__device__ void multiply(float (&c)[Tiling<kRows>::kRegisters], const Pipeline<kRows>& pipeline,
+                         unsigned warpgroup, unsigned slice, bool reports) {
+  using T = Tiling<kRows>;
+  const unsigned steps = (slice + kTileInner - 1) / kTileInner;
+  for (unsigned i = 0; i < steps; ++i) {
+    const unsigned stage = i % T::kStages;
+    barrier_wait(&pipeline.full[stage], i / T::kStages & 1);
+    const std::uint64_t a =
+        tile_descriptor(shared_address(pipeline.weights(stage)) + warpgroup * (kWeightBytes / 2));
+    const std::uint64_t b = tile_descriptor(shared_address(pipeline.rows(stage)));
+    pin_registers(c);
+    wgmma_begin();
+    if (slice - i * kTileInner >= kTileInner) {
+#pragma unroll
+      for (unsigned k = 0; k < kTileInner / 16; ++k)
+        Wgmma<kRows>::multiply(c, a + 2 * k, b + 2 * k);
+    } else {
+      for (unsigned k = 0; k < (slice - i * kTileInner) / 16; ++k)
+        Wgmma<kRows>::multiply(c, a + 2 * k, b + 2 * k);
+    }
+    wgmma_commit();
+    pin_registers(c);
+    // The step before has been read; this one keeps the matrix unit busy meanwhile.
+    wgmma_wait<1>();
+    if (i > 0 && reports) barrier_arrive(&pipeline.empty[(i - 1) % T::kStages]);
+  }
+  wgmma_wait<0>();
+  pin_registers(c);
+}
+
+// Adds the cluster's slices, each block a share of the tile, and stores the sums.
+template <unsigned kRows>
+__device__ void add_slices(const float (&c)[Tiling<kRows>::kRegisters], float* shared,
+                           const Problem& p, unsigned row, unsigned output) {
+  constexpr unsigned kElements = Tiling<kRows>::kRegisters * kConsumers;
+  if (threadIdx.x < kConsumers) {
+    // Both warpgroups must be done with the tiles that the slices now overwrite.
+    asm volatile("bar.sync 1, %0;" ::"n"(kConsumers) : "memory");
+#pragma unroll
+    for (unsigned i = 0; i < Tiling<kRows>::kRegisters; ++i)
+      shared[i * kConsumers + threadIdx.x] = c[i];
+  }
+  __syncwarp();
+  cluster_sync();
+  if (threadIdx.x < kConsumers) {
+    const unsigned share = kElements / p.split;
+    const unsigned begin = cluster_rank() * share;
+    for (unsigned e = begin + threadIdx.x; e < begin + share; e += kConsumers) {
+      const std::uint32_t address = shared_address(shared + e);
+      float sum = load_from_block(address, 0);
+      for (unsigned s = 1; s < p.split; ++s)
+        sum = sum + load_from_block(address, s);
+      const unsigned i = e / kConsumers, thread = e % kConsumers;
+      store(p, row + tile_row(i, thread), output + tile_output(i, thread), sum);
+    }
+  }
+  __syncwarp();
+  cluster_sync();  // no block may end while another reads its memory
+}
+
+template <unsigned kRows>
+__global__ void __launch_bounds__(kThreads, Tiling<kRows>::kBlocks)
+    matmul_kernel(const __grid_constant__ CUtensorMap weights,
+                  const __grid_constant__ CUtensorMap x, const Problem p) {
+  extern __shared__ std::byte shared[];
+  const Pipeline<kRows> pipeline(shared);
+  const unsigned tile = blockIdx.x / p.split, slice = blockIdx.x % p.split;
+  const unsigned row = tile % p.row_tiles * kRows;
+  const unsigned output = tile / p.row_tiles * kTileOutputs;
+  const unsigned warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp;
+  if (threadIdx.x == 0) pipeline.initialise();
+  __syncthreads();
+  let_next_begin();
+
+  float c[Tiling<kRows>::kRegisters] = {};
+  if (warp == kConsumers / kWarp) {
+    if (lane == 0) {
+      prefetch_map(&weights);
+      prefetch_map(&x);
+      const unsigned steps = (p.slice + kTileInner - 1) / kTileInner;
+      produce(pipeline, &weights, &x, output, row, slice * p.slice, steps);
+    }
+    __syncwarp();
+  } else {
+    multiply<kRows>(c, pipeline, warp / 4, p.slice, lane == 0);
+    wait_for_previous();
+  }
+  if (p.split > 1) {
+    add_slices<kRows>(c, reinterpret_cast<float*>(pipeline.stages), p, row, output);
+  } else if (warp < kConsumers / kWarp) {
+#pragma unroll
+    for (unsigned i = 0; i < Tiling<kRows>::kRegisters; ++i)
+      store(p, row + tile_row(i, threadIdx.x), output + tile_output(i, threadIdx.x), c[i]);
+  }
+}
+
+// ---- Launchers
+
+template <unsigned kRows>
+void launch_matmul(const MatmulArgs& args, cudaStream_t stream) {
+  using T = Tiling<kRows>;
+  static const bool allowed = allow_large_launches(matmul_kernel<kRows>, T::kSharedBytes);
+  static_cast<void>(allowed);
+  const auto narrow = [](std::size_t value) { return static_cast<unsigned>(value); };
+  const Problem p{.out = args.out,
+                  .bias = args.bias,
+                  .rows = narrow(args.rows),
+                  .outputs = narrow(args.w.outputs()),
+                  .slice = narrow(args.w.inner() / args.split),
+                  .row_tiles = narrow((args.rows + kRows - 1) / kRows),
+                  .split = narrow(args.split),
+                  .accumulate = args.accumulate};
+  const std::size_t tiles = (args.w.outputs() + kTileOutputs - 1) / kTileOutputs;
+  launch(stream,
+         {.grid = dim3(narrow(tiles * p.row_tiles * args.split)),
+          .threads = kThreads,
+          .shared_bytes = T::kSharedBytes,
+          .cluster = p.split},
+         matmul_kernel<kRows>, args.w.map(), tile_map(args.x, args.rows, args.w.inner(), kRows), p);
+}
+
+}  // namespace
+
+// The widest tile that the rows fill: it changes the speed, never a bit.
+void matmul(const MatmulArgs& args, cudaStream_t stream) {
+  if (args.rows <= 8) return launch_matmul<8>(args, stream);
+  if (args.rows <= 32) return launch_matmul<32>(args, stream);
+  if (args.rows <= 64) return launch_matmul<64>(args, stream);
+  return launch_matmul<128>(args, stream);
+}
+
+}  // namespace engine::kernels::cuda
