@@ -1,0 +1,3 @@
+const char*s = R"(
+target(n);
+)"; void f(int n){ other(n); }

@@ -1,0 +1,2 @@
+void foo(){}
+void bar(int){}

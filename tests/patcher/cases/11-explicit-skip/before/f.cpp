@@ -1,0 +1,6 @@
+void f() {
+  first();
+  step();
+  important();
+  last();
+}

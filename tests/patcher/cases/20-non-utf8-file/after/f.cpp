@@ -1,0 +1,1 @@
+void f(){ target(2); } // café

@@ -1,0 +1,11 @@
+void f() {
+  if (c) {
+    if (d) {
+      x();
+    } else {
+      y();
+    }
+  } else {
+    z();
+  }
+}

@@ -1,0 +1,4 @@
+void f() {
+  begin();
+  target(1);
+}

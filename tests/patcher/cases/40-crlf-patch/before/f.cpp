@@ -1,0 +1,3 @@
+void f() {
+  target(1);
+}

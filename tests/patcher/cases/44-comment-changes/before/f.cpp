@@ -1,0 +1,4 @@
+void f() {
+  // old words
+  a();
+}

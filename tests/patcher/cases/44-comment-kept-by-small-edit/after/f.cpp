@@ -1,0 +1,3 @@
+void f() {
+  other( /*why*/ 3);
+}

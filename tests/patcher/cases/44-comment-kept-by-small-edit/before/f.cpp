@@ -1,0 +1,3 @@
+void f() {
+  target( /*why*/ 3);
+}

@@ -1,0 +1,5 @@
+/* one
+ * 2
+ * three
+ */
+void f() {}

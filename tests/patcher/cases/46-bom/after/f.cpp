@@ -1,0 +1,4 @@
+﻿int g;
+int f(int n) {
+  return n;
+}

@@ -1,0 +1,3 @@
+void f() {
+  FOR_EACH(it, l) { drop(it); }
+}

@@ -1,0 +1,2 @@
+#define H(x) target(x); done()
+int f;

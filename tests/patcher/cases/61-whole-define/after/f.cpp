@@ -1,0 +1,3 @@
+#define H(x) other(x); \
+             done()
+int f;

@@ -1,0 +1,3 @@
+#define H(x) target(x); \
+             done()
+int f;

@@ -1,0 +1,2 @@
+int spl\
+it(int x){return x;}

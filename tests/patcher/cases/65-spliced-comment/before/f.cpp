@@ -1,0 +1,3 @@
+// note \
+int ghost(int x){return x;}
+int f;

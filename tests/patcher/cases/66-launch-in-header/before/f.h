@@ -1,0 +1,1 @@
+inline void f(float*p){ k<<<1, 256>>>(p); }

@@ -1,0 +1,3 @@
+void f() {
+  doc.get<1>(nullptr);
+}

@@ -1,0 +1,4 @@
+const char* s = R"ABCDEFGHIJKLMNOP(
+target(n);
+)ABCDEFGHIJKLMNOP";
+void target(int n){n++;}

@@ -1,0 +1,6 @@
+int a;
+<<<<<<< HEAD
+int b;
+=======
+int c;
+>>>>>>> other

@@ -1,0 +1,3 @@
+int h(int a) {
+  return a;
+}

@@ -1,0 +1,3 @@
+#include <a>
+#include <n.h>
+int x;

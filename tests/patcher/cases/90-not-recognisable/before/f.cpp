@@ -1,0 +1,4 @@
+void f() {
+  foo(a);
+  foo(b);
+}

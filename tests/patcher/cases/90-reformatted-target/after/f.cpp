@@ -1,0 +1,6 @@
+void f() {
+  call(one,
+       two,
+       three, four);
+  next();
+}

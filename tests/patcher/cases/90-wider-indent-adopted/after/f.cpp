@@ -1,0 +1,10 @@
+namespace n {
+void f() {
+    if (a) {
+        if (c) {
+            d();
+        }
+        b();
+    }
+}
+}

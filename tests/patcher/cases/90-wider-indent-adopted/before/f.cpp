@@ -1,0 +1,7 @@
+namespace n {
+void f() {
+    if (a) {
+        b();
+    }
+}
+}

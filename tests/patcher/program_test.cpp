@@ -1,0 +1,1 @@
+#include "tests/patcher/scratch.h"
