@@ -8,6 +8,7 @@
 
 #include "model/bpe.h"
 #include "model/json_file.h"
+#include "model/nfc.h"
 #include "model/splitter.h"
 #include "model/tokenizer_file.h"
 #include "model/utf8.h"
@@ -31,13 +32,6 @@ std::array<Token, 256> byte_tokens(const TokensByBytes& vocabulary,
     tokens[byte] = found->second;
   }
   return tokens;
-}
-
-// Below U+0300 every text is in NFC already: no combining marks, nothing that decomposes further.
-bool surely_nfc(std::string_view text) {
-  constexpr unsigned char kLeadOfU0300 = 0xCC;
-  return std::ranges::all_of(text,
-                             [](char c) { return static_cast<unsigned char>(c) < kLeadOfU0300; });
 }
 
 }  // namespace
@@ -144,10 +138,11 @@ std::vector<std::string_view> Tokenizer::Parts::pieces(std::string_view text) co
 }
 
 void Tokenizer::Parts::encode_plain(std::string_view text, std::vector<Token>& out) const {
-  if (content.nfc && !surely_nfc(text)) {
-    throw ModelError(file,
-                     "normalizer: this text may need NFC, which is not built in; only "
-                     "characters below U+0300 can be encoded with this tokenizer");
+  if (content.nfc && !is_surely_nfc(text)) {
+    throw ModelError(
+        file,
+        "normalizer: the text has combining characters, or others that NFC may change; "
+        "normalisation is not built in");
   }
   Bpe::Scratch scratch;
   for (const std::string_view piece : pieces(text)) {

@@ -4,8 +4,9 @@
 // what the pre-tokenizer cuts; merges never cross pieces. Bytes that are not UTF-8 are pieces of
 // their own (a maximal run is one piece).
 //
-// Not here: normalisation (a tokenizer that asks for NFC takes only text whose NFC form is itself),
-// the post-processor's extra tokens (the chat template writes them), truncation and padding.
+// Not here: normalisation (a tokenizer that asks for NFC refuses text with combining characters and
+// others that NFC may change), the post-processor's extra tokens (the chat template writes them),
+// truncation and padding.
 #pragma once
 
 #include <cstddef>

@@ -167,13 +167,41 @@ TEST(Tokenizer, SplitsAreAppliedInTurn) {
   EXPECT_THAT(pieces(parse_tokenizer(file), "12a--"), ElementsAre("1", "2", "a", "-", "-"));
 }
 
+// What Hugging Face's tokenizers 0.23.3 gives for the same file.
+TEST(Tokenizer, AgreesWithHuggingFace) {
+  const Tokenizer tokenizer = built_in();
+  const auto encode = [&](std::string_view text) {
+    return tokenizer.encode(text, SpecialText::kIsToken);
+  };
+  EXPECT_THAT(encode("The tool reads the file, and then it is in order."),
+              ElementsAre(84, 257, 299, 307, 287, 97, 100, 115, 261, 279, 301, 101, 44, 304, 261,
+                          110, 32, 272, 297, 302, 260, 114, 100, 262, 46));
+  EXPECT_THAT(encode("  two  spaces\n\n\tand tabs \n"),
+              ElementsAre(32, 256, 119, 111, 32, 276, 112, 282, 288, 10, 10, 9, 97, 274, 256, 97,
+                          98, 115, 32, 10));
+  EXPECT_THAT(encode("It's 3.14 (or 22/7)!!\r\nNext"),
+              ElementsAre(73, 116, 39, 115, 32, 51, 46, 49, 52, 32, 40, 298, 32, 50, 50, 47, 55, 41,
+                          33, 33, 13, 10, 78, 101, 120, 116));
+  EXPECT_THAT(encode("<|user|>run the tests<|end|><tool_call>read</tool_call>"),
+              ElementsAre(314, 114, 293, 261, 256, 101, 268, 115, 317, 318, 259, 97, 100, 319));
+  EXPECT_THAT(encode("<|end|"), ElementsAre(60, 124, 266, 100, 124));
+  EXPECT_THAT(encode("a\u00a0b\u2003c\u3000"),
+              ElementsAre(97, 194, 160, 98, 226, 128, 131, 99, 227, 128, 128));
+}
+
 TEST(Tokenizer, NfcIsRefusedWhereItCouldMatter) {
   json file = tokenizer_json();
   file["normalizer"] = {{"type", "NFC"}};
   const Tokenizer tokenizer = parse_tokenizer(file);
-  EXPECT_EQ(round_trip(tokenizer, "caf\u00e9 \u01d5"), "caf\u00e9 \u01d5");
-  EXPECT_THAT(error_of([&] { round_trip(tokenizer, "cafe\u0301"); }),
-              HasSubstr("tokenizer.json: normalizer: "));
+  for (const std::string text : {"caf\u00e9 \u01d5", "\u4f60\u597d", "\ud55c\uae00", "\u041f\u0440",
+                                 "\U0001f44d\ufe0f", "\xff"}) {
+    EXPECT_EQ(round_trip(tokenizer, text), text);
+  }
+  // Composes; moves; is a singleton; composes with the syllable before; is excluded.
+  for (const std::string text : {"cafe\u0301", "\u05b0", "\u212b", "\uac00\u11a8", "\u0958"}) {
+    EXPECT_THAT(error_of([&] { round_trip(tokenizer, text); }),
+                HasSubstr("tokenizer.json: normalizer: "));
+  }
 }
 
 TEST(Tokenizer, SurvivesAMove) {
