@@ -1,0 +1,182 @@
+// The engine program as a user runs it, in process.
+#include "cli/cli.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "runtime/test_network.h"
+
+namespace engine::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+struct Result {
+  int code;
+  std::string out, err;
+};
+
+Result run(std::vector<std::string> args, const std::string& input = "", bool terminal = false) {
+  std::istringstream in(input);
+  std::ostringstream out, err;
+  std::vector<const char*> argv{"engine"};
+  for (const std::string& arg : args)
+    argv.push_back(arg.c_str());
+  const int code = run_cli(argv, {in, out, err, terminal});
+  return {code, out.str(), err.str()};
+}
+
+std::string micro() {
+  return runtime::testing::model_folder("micro").string();
+}
+
+std::string temporary_file(const std::string& name, const std::string& content) {
+  (void)runtime::testing::loaded();  // keeps the folder until the process ends
+  const std::filesystem::path path = std::filesystem::path(micro()).parent_path() / name;
+  std::ofstream(path, std::ios::binary) << content;
+  return path.string();
+}
+
+TEST(Cli, HelpNamesEveryCommandAndTheExitCodes) {
+  const Result result = run({"--help"});
+  EXPECT_EQ(result.code, kOk);
+  for (const char* command : {"run", "digest", "kv-diff", "info", "init-model", "Exit codes"}) {
+    EXPECT_THAT(result.out, HasSubstr(command));
+  }
+}
+
+TEST(Cli, AWrongCommandLineIsOneErrorAndExitsWithTwo) {
+  for (const std::vector<std::string>& args : {std::vector<std::string>{},
+                                               {"walk"},
+                                               {"run", "--threads", "many"},
+                                               {"run", "--backend", "tpu"},
+                                               {"run", "--draft", "8"},
+                                               {"init-model"},
+                                               {"run", "--acceptance", "loose"}}) {
+    const Result result = run(args);
+    EXPECT_EQ(result.code, kUsage);
+    EXPECT_THAT(result.out, IsEmpty());
+    EXPECT_FALSE(result.err.empty());
+  }
+}
+
+TEST(Cli, FailuresAreOneLineAndExitWithThree) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
+      {{"run", "-m", "/nonexistent", "-p", "x"}, "/nonexistent"},
+      {{"run", "-m", micro()}, "no prompt"},
+      {{"run", "-m", micro(), "-f", "/nonexistent.txt"}, "/nonexistent.txt: cannot be read"},
+      {{"run", "-m", micro(), "-p", ""}, "the prompt is empty"},
+      {{"run", "-m", micro(), "-p", "x", "--context", "5000"}, "a context of 5000"},
+      {{"run", "-m", micro(), "-p", "hello", "--context", "3", "--prompt-rows", "2"},
+       "the context holds 3"},
+      {{"run", "-m", micro(), "-c", temporary_file("bad.json", "[{")}, "bad.json"},
+      {{"run", "-m", micro(), "-p", "x", "--top-p", "0"}, "top_p 0"},
+      {{"init-model", "--preset", "micro", micro()}, "not empty"},
+  };
+  for (const auto& [args, reason] : cases) {
+    const Result result = run(args);
+    EXPECT_EQ(result.code, kFailed) << reason;
+    EXPECT_THAT(result.err, HasSubstr(reason));
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_THAT(result.err, ::testing::StartsWith("engine: "));
+  }
+}
+
+#if !ENGINE_HAS_CUDA
+TEST(Cli, CudaWithoutADeviceIsAnErrorAndNeverAFallback) {
+  const Result result = run({"info", "-m", micro(), "--backend", "cuda"});
+  EXPECT_EQ(result.code, kFailed);
+  EXPECT_THAT(result.err, HasSubstr("cuda"));
+  EXPECT_THAT(result.out, IsEmpty());
+}
+#endif
+
+TEST(Run, StreamsTextAndPrintsStatisticsAside) {
+  const Result result = run({"run", "-m", micro(), "-p", "Hello", "-n", "8", "--ignore-stop"});
+  EXPECT_EQ(result.code, kOk);
+  EXPECT_FALSE(result.out.empty());
+  EXPECT_THAT(result.err, HasSubstr("finish=length prompt_tokens="));
+  EXPECT_THAT(result.err, HasSubstr("generated_tokens=8"));
+}
+
+TEST(Run, JsonIsOneObjectARequest) {
+  const Result result =
+      run({"run", "-m", micro(), "-p", "one", "-p", "two", "-n", "4", "--ignore-stop", "--json"});
+  EXPECT_EQ(result.code, kOk);
+  EXPECT_THAT(result.err, IsEmpty());
+  std::istringstream lines(result.out);
+  std::size_t requests = 0;
+  for (std::string line; std::getline(lines, line); ++requests) {
+    const auto json = nlohmann::json::parse(line);
+    EXPECT_EQ(json["tokens"].size(), 4u);
+    EXPECT_EQ(json["finish"], "length");
+    EXPECT_GT(json["stats"]["prompt_tokens"], 0);
+    EXPECT_TRUE(json["text"].is_string());
+  }
+  EXPECT_EQ(requests, 2u);
+}
+
+TEST(Run, TakesPromptsFromStandardInputAndChats) {
+  const Result text =
+      run({"run", "-m", micro(), "-f", "-", "-n", "3", "--json", "--ignore-stop"}, "from a pipe");
+  EXPECT_EQ(text.code, kOk);
+  const Result chat = run({"run", "-m", micro(), "-c", "-", "-n", "3", "--json", "--ignore-stop"},
+                          R"([{"role": "user", "content": "hi"}])");
+  EXPECT_EQ(chat.code, kOk) << chat.err;
+  EXPECT_NE(nlohmann::json::parse(text.out)["stats"]["prompt_tokens"],
+            nlohmann::json::parse(chat.out)["stats"]["prompt_tokens"]);
+}
+
+TEST(Run, ShowsPrefillProgressOnATerminalOnly) {
+  const std::vector<std::string> args{"run", "-m", micro(),         "-p", std::string(300, 'a'),
+                                      "-n",  "1",  "--prompt-rows", "64"};
+  EXPECT_THAT(run(args, "", true).err, HasSubstr("\rprefill "));
+  EXPECT_THAT(run(args, "", false).err, ::testing::Not(HasSubstr("\r")));
+}
+
+TEST(Digest, IsTheSameForAnyThreadCountAndDrafting) {
+  const std::vector<std::string> args{"digest", "-m",       micro(), "--prompt-rows",
+                                      "32",     "--tokens", "6",     "--json"};
+  std::vector<std::string> one = args, two = args;
+  one.insert(one.end(), {"--threads", "1"});
+  two.insert(two.end(), {"--threads", "2"});
+  const auto a = nlohmann::json::parse(run(one).out), b = nlohmann::json::parse(run(two).out);
+  EXPECT_EQ(a, b);
+  EXPECT_EQ(a["sha256"].get<std::string>().size(), 64u);
+  for (std::size_t i = 0; i + 1 < a["cases"].size(); i += 2) {
+    EXPECT_EQ(a["cases"][i]["prompt_tokens"], a["cases"][i + 1]["prompt_tokens"]);
+    EXPECT_EQ(a["cases"][i]["sha256"], a["cases"][i + 1]["sha256"]) << "drafting changed a bit";
+  }
+}
+
+TEST(Digest, SeesAnotherTiling) {
+  const auto total = [](const char* rows) {
+    return nlohmann::json::parse(
+        run({"digest", "-m", micro(), "--lengths", "200", "--prompt-rows", rows, "--json"})
+            .out)["sha256"];
+  };
+  EXPECT_NE(total("64"), total("200"));
+}
+
+TEST(Info, PrintsTheShape) {
+  const auto json =
+      nlohmann::json::parse(run({"info", "-m", micro(), "--json", "--backend", "cpu"}).out);
+  EXPECT_EQ(json["hidden"], 64);
+  EXPECT_EQ(json["backend"], "cpu");
+  EXPECT_GT(json["lane_bytes"], 0);
+}
+
+TEST(InitModel, WritesAModelThatRuns) {
+  (void)runtime::testing::loaded();
+  const std::string dir = (std::filesystem::path(micro()).parent_path() / "made").string();
+  EXPECT_EQ(run({"init-model", "--preset", "plain", "--seed", "3", dir}).code, kOk);
+  EXPECT_EQ(run({"run", "-m", dir, "-p", "x", "-n", "1"}).code, kOk);
+}
+
+}  // namespace
+}  // namespace engine::cli

@@ -1,0 +1,124 @@
+#include "patches/prefix_cache.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "runtime/error.h"
+
+namespace engine::runtime {
+namespace {
+
+using kernels::Token;
+
+std::vector<Token> counting(std::size_t count) {
+  std::vector<Token> tokens(count);
+  for (std::size_t i = 0; i < count; ++i)
+    tokens[i] = static_cast<Token>(i);
+  return tokens;
+}
+
+TEST(LongestCommonPrefix, CountsLeadingEqualTokens) {
+  const std::vector<Token> a{1, 2, 3}, b{1, 2, 4, 5}, none;
+  EXPECT_EQ(longest_common_prefix(a, b), 2u);
+  EXPECT_EQ(longest_common_prefix(b, a), 2u);
+  EXPECT_EQ(longest_common_prefix(a, a), 3u);
+  EXPECT_EQ(longest_common_prefix(a, none), 0u);
+  EXPECT_EQ(longest_common_prefix(none, none), 0u);
+}
+
+// Small enough to try everything: G = 4, all lengths up to 3 G + 2.
+TEST(BoundReuse, ExhaustivelyEqualsTheFormula) {
+  constexpr std::size_t kGrid = 4, kMost = 3 * kGrid + 2;
+  for (std::size_t common = 0; common <= kMost; ++common) {
+    for (std::size_t canonical = 0; canonical <= kMost; ++canonical) {
+      for (std::size_t prompt = 1; prompt <= kMost; ++prompt) {
+        const Reuse reuse = bound_reuse(common, canonical, prompt, kGrid);
+        const std::size_t limit = std::min({common, canonical, prompt - 1});
+        ASSERT_EQ(reuse.offset % kGrid, 0u);
+        ASSERT_LE(reuse.offset, limit);
+        ASSERT_GT(reuse.offset + kGrid, limit);
+        ASSERT_LT(reuse.offset, prompt);
+        ASSERT_EQ(reuse.common, common);
+        ASSERT_EQ(reuse.bound == ReuseBound::kGrid, limit > 0 && reuse.offset == 0);
+      }
+    }
+  }
+}
+
+TEST(BoundReuse, NamesWhatDecided) {
+  EXPECT_EQ(bound_reuse(70, 100, 200, 64).bound, ReuseBound::kLcp);
+  EXPECT_EQ(bound_reuse(90, 70, 200, 64).bound, ReuseBound::kCanonicalEnd);
+  EXPECT_EQ(bound_reuse(90, 90, 80, 64).bound, ReuseBound::kLastToken);
+  EXPECT_EQ(bound_reuse(63, 90, 80, 64).bound, ReuseBound::kGrid);
+  EXPECT_EQ(bound_reuse(0, 90, 80, 64).bound, ReuseBound::kLcp);
+  EXPECT_EQ(name(ReuseBound::kCanonicalEnd), "canonical_end");
+}
+
+TEST(PrefixCache, SaysNothingUntilARunHasCompletedRows) {
+  const PrefixCache cache(true);
+  EXPECT_EQ(cache.plan(counting(9), 4).bound, ReuseBound::kEmpty);
+  EXPECT_EQ(cache.plan(counting(9), 4).offset, 0u);
+}
+
+TEST(PrefixCache, GrowsByChunksAndRemembersWhereDecodeBegan) {
+  PrefixCache cache(true);
+  const std::vector<Token> prompt = counting(10);
+  cache.extend_prefilled(prompt, 4);
+  EXPECT_EQ(cache.canonical_end(), 4u);
+  cache.extend_prefilled(prompt, 10);
+  cache.extend_decoded(std::vector<Token>{10, 11, 12});
+  EXPECT_EQ(cache.record().size(), 12u);  // the last token has no row
+  EXPECT_EQ(cache.canonical_end(), 10u);
+  const Reuse reuse = cache.plan(counting(20), 4);
+  EXPECT_EQ(reuse.common, 12u);
+  EXPECT_EQ(reuse.offset, 8u);
+  EXPECT_EQ(reuse.bound, ReuseBound::kCanonicalEnd);
+}
+
+TEST(PrefixCache, IsCutBeforeTheFirstWrite) {
+  PrefixCache cache(true);
+  cache.extend_prefilled(counting(10), 10);
+  cache.keep(8);
+  EXPECT_EQ(cache.record().size(), 8u);
+  EXPECT_EQ(cache.canonical_end(), 8u);
+  cache.keep(0);
+  EXPECT_EQ(cache.plan(counting(9), 4).bound, ReuseBound::kEmpty);
+}
+
+TEST(PrefixCache, AnEmptyReplyChangesNothing) {
+  PrefixCache cache(true);
+  cache.extend_prefilled(counting(6), 6);
+  cache.extend_decoded({});
+  EXPECT_EQ(cache.record().size(), 6u);
+}
+
+TEST(PrefixCache, RecordsNothingWhenOff) {
+  PrefixCache cache(false);
+  cache.extend_prefilled(counting(10), 10);
+  cache.extend_decoded(counting(3));
+  EXPECT_TRUE(cache.record().empty());
+  EXPECT_EQ(cache.plan(counting(20), 4).offset, 0u);
+}
+
+TEST(EnvironmentFlag, TakesZeroAndOneOnly) {
+  constexpr const char* kVariable = "TF_GLM53_PREFIX_CACHE";
+  unsetenv(kVariable);
+  EXPECT_TRUE(environment_flag(kVariable, true));
+  EXPECT_FALSE(environment_flag(kVariable, false));
+  setenv(kVariable, "0", 1);
+  EXPECT_FALSE(environment_flag(kVariable, true));
+  setenv(kVariable, "1", 1);
+  EXPECT_TRUE(environment_flag(kVariable, false));
+  for (const char* wrong : {"", "2", "true", "on", " 1", "01"}) {
+    setenv(kVariable, wrong, 1);
+    EXPECT_THAT([&] { (void)environment_flag(kVariable, true); },
+                ::testing::ThrowsMessage<RequestError>(::testing::HasSubstr(kVariable)))
+        << wrong;
+  }
+  unsetenv(kVariable);
+}
+
+}  // namespace
+}  // namespace engine::runtime
