@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "patcher/health.h"
 #include "patcher/nearest.h"
@@ -183,6 +184,7 @@ class Locator {
       no_match();
       return std::nullopt;
     }
+    if (rule_ == ScopeRule::kUndo && hunk_.occurrence) return choose_undone(matches);
     const size_t wanted = hunk_.occurrence ? static_cast<size_t>(hunk_.occurrence->count) : 1;
     if (matches.size() == wanted) {
       return matches[hunk_.occurrence ? static_cast<size_t>(hunk_.occurrence->index) - 1 : 0];
@@ -194,6 +196,27 @@ class Locator {
     if (!source_.damage().empty() && matches.size() < wanted) {
       hint("the rest may be in a damaged region: " + describe(source_, source_.damage().front()));
     }
+    return std::nullopt;
+  }
+
+  // `N of M` counts the sites before the patch: those where the anchor still is, and those where
+  // the patch's result is by now. The N-th of all must be one that can be undone.
+  std::optional<Match> choose_undone(const std::vector<Match>& matches) {
+    std::map<uint32_t, const Match*> sites;
+    const Side forward = make_side(hunk_, source_.language(), HunkLine::Kind::kAdded);
+    const auto still =
+        forward.code.empty() ? std::vector<Match>{} : find_matches(source_, forward, ranges_);
+    for (const Match& m : still)
+      sites[match_bytes(source_, m).first] = nullptr;
+    for (const Match& m : matches)
+      sites[match_bytes(source_, m).first] = &m;
+    auto site = sites.begin();
+    if (sites.size() == static_cast<size_t>(hunk_.occurrence->count)) {
+      std::advance(site, hunk_.occurrence->index - 1);
+      if (site->second != nullptr) return *site->second;
+    }
+    fail(Verdict::kMissing, match_bytes(source_, matches.front()).first,
+         "the result is not at the stated one of its places");
     return std::nullopt;
   }
 

@@ -145,6 +145,7 @@ class Rewriter {
     } else {
       all->end = e->end;
       all->ends_line = e->ends_line;
+      all->last_line = e->last_line;
     }
   }
 
@@ -155,6 +156,7 @@ class Rewriter {
     if (end == e.end) return;
     e.end = end;
     e.ends_line = true;
+    e.last_line = source_.lines().line_of(end - 1);
   }
 
   void pair(size_t old_unit, size_t new_unit) {
@@ -210,7 +212,7 @@ class Rewriter {
   void erase_lines(const Extent& e) {
     const Lines& lines = source_.lines();
     uint32_t begin = content_begin(e.begin);
-    const size_t last = lines.line_of(e.end > e.begin ? e.end - 1 : e.end);
+    const size_t last = e.last_line;
     const bool unended = lines.line_end(last).empty();
     const size_t first = lines.line_of(e.begin);
     if (unended && first > 0) begin = lines.text_end(first - 1);

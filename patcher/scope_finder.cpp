@@ -154,17 +154,6 @@ class Finder {
            std::string_view::npos;
   }
 
-  static bool head_is_damaged(TSNode node) {
-    if (!ts_node_has_error(node)) return false;
-    const TSNode body = field(node, "body");
-    for (uint32_t i = 0; i < ts_node_child_count(node); ++i) {
-      const TSNode child = ts_node_child(node, i);
-      if (!ts_node_is_null(body) && ts_node_eq(child, body)) continue;
-      if (ts_node_has_error(child) || ts_node_is_missing(child)) return true;
-    }
-    return false;
-  }
-
   void read_params(TSNode list, Scope& scope) {
     for (uint32_t i = 0; i < ts_node_child_count(list); ++i) {
       const TSNode param = ts_node_child(list, i);

@@ -90,4 +90,15 @@ TSNode field(TSNode node, std::string_view name) {
   return ts_node_child_by_field_name(node, name.data(), static_cast<uint32_t>(name.size()));
 }
 
+bool head_is_damaged(TSNode node) {
+  if (!ts_node_has_error(node)) return false;
+  const TSNode body = field(node, "body");
+  for (uint32_t i = 0; i < ts_node_child_count(node); ++i) {
+    const TSNode child = ts_node_child(node, i);
+    if (!ts_node_is_null(body) && ts_node_eq(child, body)) continue;
+    if (ts_node_has_error(child) || ts_node_is_missing(child)) return true;
+  }
+  return false;
+}
+
 }  // namespace patcher

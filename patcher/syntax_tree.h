@@ -74,6 +74,8 @@ void walk(TSNode root, Visit visit) {
 
 // The child in a field, or a null node.
 TSNode field(TSNode node, std::string_view name);
+// Whether a definition holds damage outside of its body.
+bool head_is_damaged(TSNode definition);
 inline std::string_view type_of(TSNode node) {
   return ts_node_type(node);
 }

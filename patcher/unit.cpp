@@ -17,7 +17,7 @@ bool is_white(std::string_view text) {
 // A comment or a blank line between two code tokens.
 struct Trivium {
   bool blank = false;
-  size_t index = 0;  // comment: token; blank: unit (anchor) or line (target)
+  size_t index = 0;       // comment: token; blank: unit (anchor) or line (target)
   std::string text = {};  // squeezed
 };
 
@@ -130,13 +130,14 @@ class Overlayer {
     const Lines& lines = source_.lines();
     if (units_[u].blank()) {
       if (!blank_line_[u]) return std::nullopt;
-      return Extent{lines.begin(*blank_line_[u]), lines.text_end(*blank_line_[u]), true, true};
+      const size_t line = *blank_line_[u];
+      return Extent{lines.begin(line), lines.text_end(line), true, true, line};
     }
     std::optional<Extent> out;
     for (size_t t : units_[u].elements) {
       if (!out_.token[t]) continue;
       const Token& token = source_.tokens()[*out_.token[t]];
-      if (!out) out = Extent{token.begin, token.end};
+      if (!out) out = Extent{.begin = token.begin, .end = token.end};
       out->begin = std::min(out->begin, token.begin);
       out->end = std::max(out->end, token.end);
     }
@@ -148,7 +149,8 @@ class Overlayer {
     const Lines& lines = source_.lines();
     const std::string_view bytes = source_.bytes();
     const uint32_t begin = lines.begin(lines.line_of(e.begin));
-    const uint32_t end = lines.text_end(lines.line_of(e.end - 1));
+    e.last_line = lines.line_of(e.end - 1);
+    const uint32_t end = lines.text_end(e.last_line);
     e.starts_line = is_white(bytes.substr(begin, e.begin - begin));
     e.ends_line = end <= e.end || is_white(bytes.substr(e.end, end - e.end));
   }

@@ -1,0 +1,7 @@
+void f() {
+#ifdef A
+ bar();
+#else
+ bar();
+#endif
+}

@@ -1,0 +1,7 @@
+void f() {
+#ifdef A
+ foo();
+#else
+ foo();
+#endif
+}
