@@ -1,6 +1,7 @@
 #include "kernels/cpu/backend.h"
 
 #include <hwy/targets.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -32,21 +33,33 @@ std::string describe_device() {
   return processor_name() + ", " + (best == HWY_AVX3 ? "AVX-512" : hwy::TargetName(best));
 }
 
-// calloc leaves the zeroing of large blocks to the system, page by page on first touch.
+std::size_t pages(int which) {
+  return static_cast<std::size_t>(sysconf(which)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// Linux hands out more memory than there is and kills whoever touches it, so what cannot fit the
+// machine is refused here. calloc leaves the zeroing of large blocks to the system, page by page on
+// first touch.
+std::byte* allocate_zeroed(std::size_t bytes) {
+  void* data = bytes < pages(_SC_PHYS_PAGES) ? std::calloc(bytes + 1, 1) : nullptr;
+  if (data != nullptr) return static_cast<std::byte*>(data);
+  throw BackendError("out of memory: " + std::to_string(bytes) + " bytes asked, " +
+                     std::to_string(pages(_SC_AVPHYS_PAGES)) + " free");
+}
+
 class HostBuffer final : public Buffer {
  public:
-  explicit HostBuffer(std::size_t bytes)
-      : bytes_(bytes), data_(static_cast<std::byte*>(std::calloc(bytes + 1, 1)), &std::free) {
-    if (data_ == nullptr) {
-      throw BackendError("out of memory: " + std::to_string(bytes) + " bytes asked");
-    }
-  }
+  explicit HostBuffer(std::size_t bytes) : bytes_(bytes), data_(allocate_zeroed(bytes)) {}
   std::byte* data() override { return data_.get(); }
   std::size_t size() const override { return bytes_; }
 
  private:
+  struct Free {
+    void operator()(std::byte* data) const { std::free(data); }
+  };
+
   std::size_t bytes_;
-  std::unique_ptr<std::byte, decltype(&std::free)> data_;
+  std::unique_ptr<std::byte, Free> data_;
 };
 
 class CpuBackend final : public Backend {
