@@ -56,8 +56,8 @@ class Program {
 
   // A dry run writes nothing, not even what a killed run left to finish.
   void settle_journal(const TreeRoot& root) {
-    if (!has_journal(root)) return;
     if (options_.verb == Verb::kCheck || options_.verb == Verb::kDiff) {
+      if (!has_journal(root)) return;
       throw BrokenEnvironment(fmt::format(
           "{}/{}: a run was cut off; `patcher apply` or `revert` finishes or rolls it back first",
           root.directory(), kJournalName));

@@ -84,7 +84,10 @@ class Writer {
 
   Recovery recover() {
     const TreeFile file = root_.read(std::string(kJournalName));
-    if (file.status == TreeFile::Status::kMissing) return Recovery::kNothing;
+    if (file.status == TreeFile::Status::kMissing) {
+      drop_unborn_journal();
+      return Recovery::kNothing;
+    }
     load(file.bytes);
     if (journal_.state == "commit") {
       finish();
@@ -160,10 +163,15 @@ class Writer {
     journal_.made_directories = j.value("directories", std::vector<std::string>{});
   }
 
+  // Killed before the first journal had its name: nothing else was written yet.
+  void drop_unborn_journal() const {
+    ::unlinkat(root_.descriptor(), (std::string(kJournalName) + "-new").c_str(), 0);
+  }
+
   void remove_journal() {
     const std::string name(kJournalName);
     step("remove journal", name);
-    ::unlinkat(root_.descriptor(), (name + "-new").c_str(), 0);
+    drop_unborn_journal();
     if (::unlinkat(root_.descriptor(), name.c_str(), 0) != 0 && errno != ENOENT) {
       broken("remove", name);
     }

@@ -12,6 +12,7 @@ enum class PartState { kPending, kInPlace, kNeither };
 PartState part_state(const Trial::Part& forward, const Trial::Part& backward) {
   if (forward.done && backward.done) {
     if (!forward.changes) return PartState::kInPlace;
+    if (!backward.changes) return PartState::kPending;
     return backward.anchor_size > forward.anchor_size ? PartState::kInPlace : PartState::kPending;
   }
   if (forward.done) return PartState::kPending;

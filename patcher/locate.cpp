@@ -37,7 +37,6 @@ class Locator {
     if (!match) return std::move(out_);
     const auto [begin, end] = match_bytes(source_, *match);
     out_.site = source_.place(begin);
-    out_.anchor_size = side_.code.size();
     if (const auto damage = damage_at(source_, begin, end)) {
       fail(Verdict::kDamagedParse, begin,
            fmt::format("the anchor is in a damaged parse ({})", describe(source_, *damage)));
@@ -279,6 +278,7 @@ class Locator {
                        source_.place(*result.lost_comment).line, at));
       hint("list the comment on a `-` line, or keep it as context");
     } else {
+      out_.anchor_size = side_.code.size() + result.removed_trivia;
       out_.edits = std::move(result.edits);
     }
   }

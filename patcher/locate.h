@@ -21,7 +21,7 @@ struct HunkResult {
   std::optional<Finding> failure = {};
   std::vector<Finding> notes = {};
   std::vector<ByteEdit> edits = {};  // empty after a failure
-  size_t anchor_size = 0;            // tokens that matched
+  size_t anchor_size = 0;            // tokens, and removed comments and blank lines, that matched
   Place site = {};
 };
 

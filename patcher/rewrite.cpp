@@ -32,7 +32,7 @@ class Rewriter {
 
   Rewrite run() {
     read_styles();
-    find_absent_comment();
+    look_at_removed_trivia();
     if (!out_.absent_comment) {
       for (const Block& block : blocks())
         rewrite(block);
@@ -65,11 +65,13 @@ class Rewriter {
     target_style_ = guess_style(target, patch_style_);
   }
 
-  void find_absent_comment() {
-    for (const Unit& unit : old_units_) {
-      if (unit.kind != Kind::kRemoved) continue;
-      for (size_t t : unit.elements) {
+  void look_at_removed_trivia() {
+    for (size_t u = 0; u < old_units_.size(); ++u) {
+      if (old_units_[u].kind != Kind::kRemoved) continue;
+      if (old_units_[u].blank() && overlay_.unit[u]) ++out_.removed_trivia;
+      for (size_t t : old_units_[u].elements) {
         if (!overlay_.token[t] && !out_.absent_comment) out_.absent_comment = t;
+        if (before_.tokens[t].comment) ++out_.removed_trivia;
       }
     }
   }

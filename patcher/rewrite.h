@@ -25,6 +25,7 @@ namespace patcher {
 //    index of the side), and refuses too.
 struct Rewrite {
   std::vector<ByteEdit> edits = {};  // sorted, trimmed to the bytes that differ
+  size_t removed_trivia = 0;  // comments and blank lines that the hunk removes and that are there
   std::optional<uint32_t> lost_comment = {};
   std::optional<size_t> absent_comment = {};
 };

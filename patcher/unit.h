@@ -33,7 +33,7 @@ struct Extent {
   bool starts_line = false;  // nothing but white space before it on its line
   bool ends_line = false;    // nothing but white space after it on its line
 
-  size_t last_line = 0;      // the line that it ends on
+  size_t last_line = 0;  // the line that it ends on
 
   bool whole_lines() const { return starts_line && ends_line; }
 };

@@ -1,1 +1,278 @@
+// The program as its users run it: verbs, exit codes, JSON, safety of paths, stored diffs.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "patcher/verdict.h"
 #include "tests/patcher/scratch.h"
+
+namespace patcher {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Test;
+
+const char* const kChangeA = "--- a.cpp\n+++ a.cpp\n@@ file @@\n-int a;\n+int b;\n";
+
+bool holds(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
+TEST(Program, HelpNamesEveryExitCodeAndVersionEveryGrammar) {
+  Scratch s;
+  EXPECT_EQ(s.run_plain({"patcher", "--help"}), 0);
+  for (Verdict v : kAllVerdicts) {
+    if (v == Verdict::kApplies) continue;
+    EXPECT_TRUE(holds(s.out, std::string(verdict_name(v)))) << verdict_name(v);
+  }
+  EXPECT_EQ(s.run_plain({"patcher", "--version"}), 0);
+  for (const char* name : {"tree-sitter-c ", "tree-sitter-cpp ", "tree-sitter-cuda "}) {
+    EXPECT_TRUE(holds(s.out, name));
+  }
+}
+
+TEST(Program, EveryVerdictHasItsOwnCodeAndName) {
+  std::map<int, Verdict> codes;
+  std::map<std::string, Verdict> names;
+  for (Verdict v : kAllVerdicts) {
+    EXPECT_TRUE(codes.emplace(exit_code(v), v).second);
+    EXPECT_TRUE(names.emplace(std::string(verdict_name(v)), v).second);
+  }
+  EXPECT_EQ(codes.size(), 12u);
+}
+
+TEST(Program, WrongCommandLinesAreUsageErrors) {
+  Scratch s;
+  const std::vector<std::vector<std::string>> wrong = {
+      {"patcher", "frobnicate"},       {"patcher", "--frobnicate"}, {"patcher", "apply", "--revert"},
+      {"patcher", "check", "--stat"},  {"patcher", "--until", "x"}, {"patcher", "--color", "blue"},
+      {"patcher", "apply", "--diffs", "x"}};
+  for (const auto& args : wrong) {
+    EXPECT_EQ(s.run_plain(args), kExitUsage) << args.back();
+    EXPECT_TRUE(holds(s.err, "patcher: ")) << args.back();
+  }
+}
+
+TEST(Program, ABrokenEnvironmentIsOneLineAndCode3) {
+  Scratch s;
+  s.patch("1.patch", kChangeA);
+  EXPECT_EQ(s.run_plain({"patcher", "--root", "/nonexistent/x", "--series",
+                         (s.patches() / "series").string()}),
+            kExitEnvironment);
+  EXPECT_TRUE(holds(s.err, "/nonexistent/x"));
+  EXPECT_EQ(s.run_plain({"patcher", "--series", "/nonexistent/series"}), kExitEnvironment);
+}
+
+TEST(Program, AliasesAreTheVerbs) {
+  Scratch s;
+  s.file("a.cpp", "int a;\n");
+  s.patch("1.patch", kChangeA);
+  EXPECT_EQ(s.run({}), 0);
+  EXPECT_EQ(s.bytes("a.cpp"), "int a;\n");
+  EXPECT_EQ(s.run({"--apply"}), 0);
+  EXPECT_EQ(s.bytes("a.cpp"), "int b;\n");
+  EXPECT_EQ(s.run({"--revert"}), 0);
+  EXPECT_EQ(s.bytes("a.cpp"), "int a;\n");
+}
+
+TEST(Program, UntilTakesTheFirstPatchesOnly) {
+  Scratch s;
+  s.file("a.cpp", "int a;\n");
+  s.patch("1.patch", kChangeA);
+  s.patch("2.patch", "--- a.cpp\n+++ a.cpp\n@@ file @@\n-int b;\n+int c;\n");
+  s.patch("3.patch", "nonsense\n");
+  EXPECT_EQ(s.run({"apply", "--until", "1"}), 0);
+  EXPECT_EQ(s.bytes("a.cpp"), "int b;\n");
+  EXPECT_EQ(s.run({"apply", "--until", "2"}), 0) << s.err;
+  EXPECT_TRUE(holds(s.out, "already_applied"));
+  EXPECT_EQ(s.bytes("a.cpp"), "int c;\n");
+  EXPECT_EQ(s.run({"revert", "--until", "2"}), 0);
+  EXPECT_EQ(s.bytes("a.cpp"), "int a;\n");
+  EXPECT_EQ(s.run({"apply"}), exit_code(Verdict::kMalformed));
+  EXPECT_EQ(s.bytes("a.cpp"), "int a;\n");
+  EXPECT_EQ(s.run({"apply", "--until", "4"}), exit_code(Verdict::kMalformed));
+}
+
+TEST(Program, RevertKeepsWhatIsNotTheSeries) {
+  Scratch s;
+  s.file("a.cpp", "int a;\n\nint mine;\n");
+  s.patch("1.patch", kChangeA);
+  ASSERT_EQ(s.run({"apply"}), 0);
+  s.file("a.cpp", "int b;\n\nint mine = 7;  // edited since\n");
+  EXPECT_EQ(s.run({"revert"}), 0);
+  EXPECT_EQ(s.bytes("a.cpp"), "int a;\n\nint mine = 7;  // edited since\n");
+  EXPECT_EQ(s.run({"revert"}), 0);
+  EXPECT_TRUE(holds(s.out, "nothing to do"));
+}
+
+TEST(Program, AnEmptySeriesIsAnErrorUnlessAllowed) {
+  Scratch s;
+  write_bytes(s.patches() / "series", "# none\n");
+  EXPECT_EQ(s.run({}), exit_code(Verdict::kMalformed));
+  EXPECT_TRUE(holds(s.err, "no patches"));
+  EXPECT_EQ(s.run({"--allow-empty-series"}), 0);
+}
+
+TEST(Program, AllFailuresAreReportedInOneRun) {
+  Scratch s;
+  s.file("a.cpp", "int a;\n");
+  s.patch("1.patch", "--- a.cpp\n+++ a.cpp\n@@ nope @@\n-int a;\n+int b;\n");
+  s.patch("2.patch", "--- b.cpp\n+++ b.cpp\n@@ file @@\n-int a;\n+int b;\n");
+  s.patch("3.patch", "bad: 1\n");
+  EXPECT_EQ(s.run({"apply", "--json"}), exit_code(Verdict::kMissing));
+  const auto j = nlohmann::json::parse(s.out);
+  EXPECT_EQ(j["patches"][0]["verdict"], "missing");
+  EXPECT_EQ(j["patches"][1]["verdict"], "file_missing");
+  EXPECT_EQ(j["patches"][2]["verdict"], "malformed");
+  EXPECT_EQ(j["written"], 0);
+  EXPECT_EQ(j["patches"][0]["findings"][0]["patch_line"], 5);
+}
+
+TEST(Program, TheTreeMayLieInsideAnotherRepository) {
+  Scratch s;
+  fs::create_directories(s.directory() / ".git");
+  s.file("vendor/lib/a.cpp", "int a;\n");
+  s.patch("1.patch", kChangeA);
+  const std::string root = (s.root() / "vendor/lib").string();
+  EXPECT_EQ(s.run_plain({"patcher", "apply", "--root", root, "--series",
+                         (s.patches() / "series").string()}),
+            0);
+  EXPECT_EQ(s.bytes("vendor/lib/a.cpp"), "int b;\n");
+}
+
+TEST(Program, ColourIsForTerminalsAndAskedFor) {
+  Scratch s;
+  s.file("a.cpp", "int a;\n");
+  s.patch("1.patch", kChangeA);
+  s.run({});
+  EXPECT_FALSE(holds(s.out, "\x1b["));
+  s.run({"--color", "always"});
+  EXPECT_TRUE(holds(s.out, "\x1b["));
+  const std::string series = (s.patches() / "series").string();
+  const std::string root = s.root().string();
+  const std::vector<const char*> args = {"patcher", "--root", root.c_str(), "--series",
+                                         series.c_str()};
+  std::ostringstream out;
+  std::ostringstream err;
+  run_cli(args, out, err, {.out_is_terminal = true, .no_color = true});
+  EXPECT_FALSE(holds(out.str(), "\x1b["));
+  run_cli(args, out, err, {.out_is_terminal = true});
+  EXPECT_TRUE(holds(out.str(), "\x1b["));
+}
+
+// --- inside the tree
+
+class Links : public Test {
+ protected:
+  void SetUp() override {
+    write_bytes(s.directory() / "outside.cpp", "int a;\n");
+    fs::create_directories(s.directory() / "elsewhere");
+    write_bytes(s.directory() / "elsewhere/a.cpp", "int a;\n");
+  }
+  void refuse(const std::string& path, Verdict verdict) {
+    s.patch("1.patch", "--- " + path + "\n+++ " + path + "\n@@ file @@\n-int a;\n+int b;\n");
+    EXPECT_EQ(s.run({"apply"}), exit_code(verdict)) << s.out << s.err;
+    EXPECT_EQ(read_bytes(s.directory() / "outside.cpp"), "int a;\n");
+    EXPECT_EQ(read_bytes(s.directory() / "elsewhere/a.cpp"), "int a;\n");
+  }
+  Scratch s;
+};
+
+TEST_F(Links, AFileThatIsALinkIsRefused) {
+  fs::create_symlink("../outside.cpp", s.root() / "l.cpp");
+  refuse("l.cpp", Verdict::kUnsafePath);
+}
+TEST_F(Links, AFileBehindALinkedDirectoryIsRefused) {
+  fs::create_directory_symlink("../elsewhere", s.root() / "d");
+  refuse("d/a.cpp", Verdict::kUnsafePath);
+}
+TEST_F(Links, ALinkInsideTheTreeIsRefusedToo) {
+  s.file("real.cpp", "int a;\n");
+  fs::create_symlink("real.cpp", s.root() / "l.cpp");
+  refuse("l.cpp", Verdict::kUnsafePath);
+}
+TEST_F(Links, InstallingThroughALinkIsRefused) {
+  fs::create_directory_symlink("../elsewhere", s.root() / "d");
+  write_bytes(s.patches() / "n.h", "int n;\n");
+  s.patch("1.patch", "install: n.h -> d/n.h\n");
+  EXPECT_EQ(s.run({"apply"}), exit_code(Verdict::kUnsafePath));
+  EXPECT_FALSE(fs::exists(s.directory() / "elsewhere/n.h"));
+}
+TEST_F(Links, ADirectoryIsNoFile) {
+  fs::create_directories(s.root() / "dir.cpp");
+  refuse("dir.cpp", Verdict::kUnsafePath);
+}
+TEST_F(Links, TwoNamesOfOneFileOverlap) {
+  s.file("a.cpp", "int a;\nint c;\n");
+  fs::create_hard_link(s.root() / "a.cpp", s.root() / "b.cpp");
+  s.patch("1.patch", kChangeA);
+  s.patch("2.patch", "--- b.cpp\n+++ b.cpp\n@@ file @@\n-int c;\n+int d;\n");
+  EXPECT_EQ(s.run({"apply"}), exit_code(Verdict::kOverlaps));
+  EXPECT_EQ(s.bytes("a.cpp"), "int a;\nint c;\n");
+}
+
+TEST(Modes, AreKept) {
+  for (const mode_t mode : {0755u, 0444u, 0600u}) {
+    Scratch s;
+    s.file("a.cpp", "int a;\n");
+    chmod((s.root() / "a.cpp").c_str(), mode);
+    s.patch("1.patch", kChangeA);
+    ASSERT_EQ(s.run({"apply"}), 0) << s.err;
+    struct stat info {};
+    stat((s.root() / "a.cpp").c_str(), &info);
+    EXPECT_EQ(info.st_mode & 07777, mode);
+    EXPECT_EQ(s.bytes("a.cpp"), "int b;\n");
+  }
+}
+
+// --- stored diffs
+
+class StoredDiffs : public Test {
+ protected:
+  void SetUp() override {
+    s.file("a.cpp", "int z;\n\nint a;\n\nint y;");
+    s.patch("1.patch", kChangeA);
+    s.patch("2.patch", "--- a.cpp\n+++ a.cpp\n@@ file @@\n-int y;\n+int x;\n");
+    diffs = (s.directory() / "diffs").string();
+    ASSERT_EQ(s.run({"diff", "--out-dir", diffs}), 0) << s.err;
+  }
+  Scratch s;
+  std::string diffs;
+};
+
+TEST_F(StoredDiffs, AreOneUnifiedDiffAPatch) {
+  EXPECT_EQ(read_bytes(diffs + "/1.diff"),
+            "diff --git a/a.cpp b/a.cpp\n--- a/a.cpp\n+++ b/a.cpp\n@@ -1,5 +1,5 @@\n int z;\n \n"
+            "-int a;\n+int b;\n \n int y;\n\\ No newline at end of file\n");
+  EXPECT_EQ(read_bytes(diffs + "/2.diff"),
+            "diff --git a/a.cpp b/a.cpp\n--- a/a.cpp\n+++ b/a.cpp\n@@ -2,4 +2,4 @@\n \n int b;\n \n"
+            "-int y;\n\\ No newline at end of file\n+int x;\n\\ No newline at end of file\n");
+}
+TEST_F(StoredDiffs, AreTheSameFromAPatchedTree) {
+  ASSERT_EQ(s.run({"apply"}), 0);
+  EXPECT_EQ(s.run({"check", "--diffs", diffs}), 0) << s.err;
+}
+TEST_F(StoredDiffs, DriftIsReportedThoughEveryAnchorMatches) {
+  s.file("a.cpp", "int z;\nint w;\nint a;\n\nint y;");
+  EXPECT_EQ(s.run({"check", "--diffs", diffs}), kExitDiffsDrifted);
+  EXPECT_TRUE(holds(s.err, "1.diff:")) << s.err;
+  EXPECT_TRUE(holds(s.err, "drift"));
+}
+TEST_F(StoredDiffs, StrippedBlanksAndStrayFilesAreNamed) {
+  std::string text = read_bytes(diffs + "/1.diff");
+  for (size_t i = 0; (i = text.find("\n \n", i)) != std::string::npos;) text.replace(i, 3, "\n\n");
+  write_bytes(diffs + "/1.diff", text);
+  write_bytes(diffs + "/9.diff", "");
+  EXPECT_EQ(s.run({"check", "--diffs", diffs}), kExitDiffsDrifted);
+  EXPECT_TRUE(holds(s.err, "1.diff: context blank lines stripped")) << s.err;
+  EXPECT_TRUE(holds(s.err, "9.diff: belongs to no patch"));
+}
+TEST_F(StoredDiffs, StatCountsInsteadOfShowing) {
+  EXPECT_EQ(s.run({"diff", "--stat"}), 0);
+  EXPECT_TRUE(holds(s.out, "a.cpp")) << s.out;
+  EXPECT_FALSE(holds(s.out, "@@"));
+}
+
+}  // namespace
+}  // namespace patcher
