@@ -51,7 +51,9 @@ struct SinCos {
 
 // For 0 <= x < 2^30: reduction by pi/2 in two parts, then Taylor on |r| <= pi/4.
 inline SinCos sin_cos(double x) {
-  const auto n = static_cast<std::int64_t>(x * 0.6366197723675814 + 0.5);
+  const double quadrants = x * 0.6366197723675814;
+  auto n = static_cast<std::int64_t>(quadrants);
+  if (quadrants - static_cast<double>(n) >= 0.5) ++n;
   double r = fma(static_cast<double>(-n), 1.5707963267948966, x);
   r = fma(static_cast<double>(-n), 6.123233995736766e-17, r);
   const double r2 = r * r;

@@ -14,25 +14,31 @@ namespace engine::numerics {
 
 inline constexpr std::size_t kDecodeRows = 8;  // up to here one split serves every row count
 
+namespace detail {
+
+ENGINE_HD inline bool split_pays(std::size_t split, std::size_t rows, std::size_t N,
+                                 std::size_t K) {
+  // Tiles of 128 x 128 outputs; the slices of all of them should fill the chip's 132
+  // multiprocessors twice over, and more would only wait.
+  const std::size_t tiles = (rows + 127) / 128 * ((N + 127) / 128);
+  const bool occupancy = split * tiles <= 2 * 132;
+  // Writing and reading back split * rows * N partial sums must stay small against reading the
+  // K * N weights once.
+  const bool merge = 4 * split * rows <= 3 * K;
+  // At least 64 inner elements a slice: one stage of a pipeline.
+  const bool slice = 64 * split <= K;
+  return split <= 16 && occupancy && merge && slice;
+}
+
+}  // namespace detail
+
 // A power of two in [1, 16] that divides K into multiples of 16.  REQUIRES: K % 16 == 0; all >= 1.
 ENGINE_HD inline std::size_t split_k(std::size_t rows, std::size_t N, std::size_t K) {
   // Decode class: 1 to 8 rows fit one skinny tile, and verifying four drafted tokens at once must
   // give the bits of four single steps.
   if (rows < kDecodeRows) rows = kDecodeRows;
-  // Fill the chip's 132 multiprocessors twice over with tiles of 128 x 128 outputs.
-  const std::size_t occupancy = 264 / (((rows + 127) / 128) * ((N + 127) / 128));
-  // Writing and reading back rows * N partial sums must stay small against the product's own
-  // rows * N * K work per slice.
-  const std::size_t merge = 3 * K / (4 * rows);
-  // At least 64 inner elements a slice: one stage of a pipeline.
-  const std::size_t slice = K / 64;
-
-  std::size_t bound = 16;
-  if (occupancy < bound) bound = occupancy;
-  if (merge < bound) bound = merge;
-  if (slice < bound) bound = slice;
   std::size_t split = 1;
-  while (split * 2 <= bound)
+  while (detail::split_pays(2 * split, rows, N, K))
     split *= 2;
   while (K % (16 * split) != 0)
     split /= 2;

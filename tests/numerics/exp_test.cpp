@@ -12,7 +12,8 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 TEST(Exp, IsWithinTwoTenMillionths) {
-  for (float x = -87.0f; x <= 88.0f; x += 0x1p-11f) {
+  for (int i = -87 * 2048; i <= 88 * 2048; ++i) {
+    const float x = static_cast<float>(i) * 0x1p-11f;
     const double exact = std::exp(static_cast<double>(x));
     ASSERT_LT(std::abs(exp(x) - exact), 2e-7 * exact) << "at " << x;
   }
@@ -28,7 +29,8 @@ TEST(Exp, EndsAreDefined) {
 }
 
 TEST(SoftmaxExp2, IsWithinFourMillionths) {
-  for (float t = -126.0f; t <= 1.0f; t += 0x1p-12f) {
+  for (int i = -126 * 4096; i <= 4096; ++i) {
+    const float t = static_cast<float>(i) * 0x1p-12f;
     const double exact = std::exp2(static_cast<double>(t));
     ASSERT_LT(std::abs(softmax_exp2(t) - exact), 4e-6 * exact) << "at " << t;
   }
@@ -40,7 +42,8 @@ TEST(SoftmaxExp2, FallsToExactlyZero) {
   EXPECT_EQ(float_bits(softmax_exp2(-1e38f)), 0u);
   EXPECT_EQ(float_bits(softmax_exp2(-kInfinity)), 0u);
   float above = softmax_exp2(-126.0f);
-  for (float t = -126.0f; t >= -127.0f; t -= 0x1p-10f) {
+  for (int i = 0; i <= 1024; ++i) {
+    const float t = -126.0f - static_cast<float>(i) * 0x1p-10f;
     const float value = softmax_exp2(t);
     ASSERT_LE(value, above) << "at " << t;
     ASSERT_GE(value, 0.0f);
@@ -49,7 +52,8 @@ TEST(SoftmaxExp2, FallsToExactlyZero) {
 }
 
 TEST(Silu, FollowsItsDefinition) {
-  for (float x = -90.0f; x < 90.0f; x += 0.037f) {
+  for (int i = -2500; i < 2500; ++i) {
+    const float x = static_cast<float>(i) * 0.036f;
     const double exact = x / (1.0 + std::exp(-static_cast<double>(x)));
     ASSERT_NEAR(silu(x), exact, 4e-7 * std::abs(exact) + 1e-35) << "at " << x;
   }

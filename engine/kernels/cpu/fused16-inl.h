@@ -115,7 +115,7 @@ HWY_INLINE void decode_group(DecodedGroup& group, const bf16* w, std::size_t str
 // Truncating conversion; lanes out of range hold anything. Highway's ConvertTo spends two more
 // instructions on those lanes.
 HWY_INLINE VI truncate(VF x) {
-#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
   using Raw = decltype(VI().raw);
   typedef std::int32_t Ints __attribute__((vector_size(sizeof(Raw))));
   typedef float Floats __attribute__((vector_size(sizeof(Raw))));
