@@ -180,8 +180,8 @@ void add_stop_tokens(ModelConfig& config, const JsonNode& root) {
       add(ids->element(i));
   }
   std::ranges::sort(config.stop_tokens);
-  const auto repeated = std::ranges::unique(config.stop_tokens);
-  config.stop_tokens.erase(repeated.begin(), repeated.end());
+  config.stop_tokens.erase(std::unique(config.stop_tokens.begin(), config.stop_tokens.end()),
+                           config.stop_tokens.end());
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ void write_text(const fs::path& path, std::string_view text) {
 void write_weights(const Preset& preset, std::uint64_t seed, const fs::path& path) {
   const std::vector<RandomTensor> tensors = random_weights(preset, byte_tokenizer_size(), seed);
   std::vector<TensorSource> sources;
+  sources.reserve(tensors.size());
   for (const RandomTensor& tensor : tensors) {
     sources.push_back({tensor.name, "BF16", tensor.shape, std::as_bytes(std::span(tensor.values))});
   }

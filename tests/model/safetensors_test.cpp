@@ -104,7 +104,8 @@ TEST_F(Safetensors, DamagedHeadersNeverCrash) {
     damaged[random() % (whole.size() - 24)] = static_cast<char>(random());
     const std::string message = open_error(damaged);
     if (message == "no error") {
-      for (const TensorView& tensor : SafetensorsFile::open(file()).tensors()) {
+      const SafetensorsFile opened = SafetensorsFile::open(file());
+      for (const TensorView& tensor : opened.tensors()) {
         EXPECT_LE(tensor.data.size(), 24U);
       }
     } else {
