@@ -40,7 +40,7 @@ ENGINE_HD inline std::size_t split_k(std::size_t rows, std::size_t N, std::size_
   std::size_t split = 1;
   while (detail::split_pays(2 * split, rows, N, K))
     split *= 2;
-  while (K % (16 * split) != 0)
+  while (split > 1 && K % (16 * split) != 0)
     split /= 2;
   return split;
 }
