@@ -42,6 +42,7 @@ class Rewriter {
       trim(edit);
     std::erase_if(out_.edits, [](const ByteEdit& e) { return e.begin == e.end && e.text.empty(); });
     sort_edits(out_.edits);
+    join_insertions();
     return std::move(out_);
   }
 
@@ -166,9 +167,9 @@ class Rewriter {
     const Unit& after = new_units_[new_unit];
     const auto& extent = overlay_.unit[old_unit];
     if (!extent) return;  // a blank line that the target does not have
-    const Reindent shift = own_shift(old_unit);
+    const Reindent shift = pair_shift(old_unit, after);
     const uint32_t line = line_begin(extent->begin);
-    if (extent->whole_lines() && same_text(before, *extent, shift)) {
+    if (extent->whole_lines() && same_text(before, *extent, own_shift(old_unit))) {
       const uint32_t begin = extent->begin - indentation_before(extent->begin);
       add(begin, extent->end, render({&after}, shift, line_end_near(extent->begin)));
       return;
@@ -325,6 +326,23 @@ class Rewriter {
             .target_style = target_style_};
   }
 
+  // A line whose indentation is what changes cannot say where the target's indentation is: it may
+  // have been changed already. A context line can.
+  Reindent pair_shift(size_t old_unit, const Unit& after) const {
+    const Unit& before = old_units_[old_unit];
+    if (leading_blanks(before.lines[0]) == leading_blanks(after.lines[0])) {
+      return own_shift(old_unit);
+    }
+    std::optional<size_t> best;
+    for (size_t u = 0; u < old_units_.size(); ++u) {
+      const auto& e = overlay_.unit[u];
+      const bool steady = old_units_[u].kind == Kind::kContext && !old_units_[u].blank();
+      if (!steady || !e || !e->starts_line) continue;
+      if (!best || rank(u, before) < rank(*best, before)) best = u;
+    }
+    return own_shift(best.value_or(old_unit));
+  }
+
   // The shift of the nearest anchor line that begins a line of the target; one with the same
   // indentation as the unit is best.
   Reindent neighbour_shift(const Unit& unit) const {
@@ -416,6 +434,22 @@ class Rewriter {
         if (hit && !out_.lost_comment) out_.lost_comment = token.begin;
       }
     }
+  }
+
+  // Insertions of one hunk at one byte are in the hunk's order.
+  void join_insertions() {
+    std::vector<ByteEdit> joined;
+    for (ByteEdit& e : out_.edits) {
+      const bool follows = !joined.empty() && joined.back().begin == joined.back().end &&
+                           joined.back().begin == e.begin;
+      if (!follows) {
+        joined.push_back(std::move(e));
+      } else {
+        joined.back().end = e.end;
+        joined.back().text += e.text;
+      }
+    }
+    out_.edits = std::move(joined);
   }
 
   void trim(ByteEdit& edit) const {

@@ -19,6 +19,7 @@ struct Trivium {
   bool blank = false;
   size_t index = 0;       // comment: token; blank: unit (anchor) or line (target)
   std::string text = {};  // squeezed
+  bool stays = false;     // of the anchor: context; where there are too few, context has them first
 };
 
 bool same_trivium(const Trivium& a, const Trivium& b) {
@@ -57,10 +58,11 @@ class Overlayer {
         after_skip = true;
       }
       last_line = units_[u].last_line;
-      if (units_[u].blank()) gap.push_back({.blank = true, .index = u});
+      const bool stays = units_[u].kind == Kind::kContext;
+      if (units_[u].blank()) gap.push_back({.blank = true, .index = u, .stays = stays});
       for (size_t t : units_[u].elements) {
         if (side_.tokens[t].comment) {
-          gap.push_back({.index = t, .text = squeeze(side_.token_text(t))});
+          gap.push_back({.index = t, .text = squeeze(side_.token_text(t)), .stays = stays});
           continue;
         }
         align_gap(gap, code, after_skip || code == 0, false);
@@ -89,7 +91,8 @@ class Overlayer {
     const size_t last = after < target_code.size() ? target_code[after] : all.size();
     const std::vector<Trivium> target = target_trivia(first, last);
     const auto score = [&](size_t i, size_t j) {
-      return same_trivium(gap[i], target[j]) ? (gap[i].blank ? 1.0F : 1.5F) : 0.0F;
+      if (!same_trivium(gap[i], target[j])) return 0.0F;
+      return (gap[i].blank ? 1.0F : 1.5F) + (gap[i].stays ? 0.1F : 0.0F);
     };
     for (const auto& [i, j] : best_alignment(gap.size(), target.size(), score, leading)) {
       if (gap[i].blank) {

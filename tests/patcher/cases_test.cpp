@@ -4,9 +4,10 @@
 //   exit CODE          the exit code of the dry run and of apply
 //   says TEXT          the report holds TEXT
 //   inexact            revert restores the tokens and not every byte
-// Where the dry run gives 0 there is after/ (the tree's bytes after apply). Such a case must then be
-// recognised as applied, keep every modification time, and revert to before/. Any other must change
-// nothing. The folders' names begin with the number of the report in the list of cases they come from.
+// Where the dry run gives 0 there is after/ (the tree's bytes after apply). Such a case must then
+// be recognised as applied, keep every modification time, and revert to before/. Any other must
+// change nothing. The folders' names begin with the number of the report in the list of cases they
+// come from.
 #include <nlohmann/json.hpp>
 
 #include "tests/patcher/scratch.h"
@@ -79,7 +80,8 @@ class PatchCase : public testing::TestWithParam<std::string> {
     }
     std::sort(names.begin(), names.end());
     std::string series;
-    for (const std::string& name : names) series += name + "\n";
+    for (const std::string& name : names)
+      series += name + "\n";
     if (!fs::exists(folder_ / "series")) write_bytes(scratch_.patches() / "series", series);
     expected_ = read_expected(folder_ / "expected");
   }

@@ -1,5 +1,5 @@
-// Kills the writer before each of its steps, and then the recovery too: the next run must find the tree
-// wholly before or wholly after.
+// Kills the writer before each of its steps, and then the recovery too: the next run must find the
+// tree wholly before or wholly after.
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -92,7 +92,8 @@ TEST(Crash, TheRecoveryMayBeKilledToo) {
     for (int second = 0;; ++second) {
       Fixture f;
       const auto root = f.root();
-      if (!killed_at(first, [&](const WriteHook& h) { write_tree(*root, f.result(root), h); })) return;
+      if (!killed_at(first, [&](const WriteHook& h) { write_tree(*root, f.result(root), h); }))
+        return;
       const bool killed = killed_at(second, [&](const WriteHook& h) { recover(*root, h); });
       recover(*root);
       const Tree now = read_tree(f.scratch.root());
@@ -128,8 +129,9 @@ TEST(Crash, TheDryRunRefusesToJudgeATornTreeAndApplyFinishesIt) {
   Scratch s;
   s.file("a.cpp", "int a;\n");
   s.file("b.cpp", "int b;\n");
-  s.patch("1.patch", "--- a.cpp\n+++ a.cpp\n@@ file @@\n-int a;\n+int x;\n"
-                     "--- b.cpp\n+++ b.cpp\n@@ file @@\n-int b;\n+int y;\n");
+  s.patch("1.patch",
+          "--- a.cpp\n+++ a.cpp\n@@ file @@\n-int a;\n+int x;\n"
+          "--- b.cpp\n+++ b.cpp\n@@ file @@\n-int b;\n+int y;\n");
   killed_at(0, [&](const WriteHook& hook) {
     // Opened here so that its lock dies with the child.
     const auto root = std::make_shared<const TreeRoot>(s.root().string());

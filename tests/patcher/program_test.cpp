@@ -45,8 +45,9 @@ TEST(Program, EveryVerdictHasItsOwnCodeAndName) {
 TEST(Program, WrongCommandLinesAreUsageErrors) {
   Scratch s;
   const std::vector<std::vector<std::string>> wrong = {
-      {"patcher", "frobnicate"},       {"patcher", "--frobnicate"}, {"patcher", "apply", "--revert"},
-      {"patcher", "check", "--stat"},  {"patcher", "--until", "x"}, {"patcher", "--color", "blue"},
+      {"patcher", "frobnicate"},           {"patcher", "--frobnicate"},
+      {"patcher", "apply", "--revert"},    {"patcher", "check", "--stat"},
+      {"patcher", "--until", "x"},         {"patcher", "--color", "blue"},
       {"patcher", "apply", "--diffs", "x"}};
   for (const auto& args : wrong) {
     EXPECT_EQ(s.run_plain(args), kExitUsage) << args.back();
@@ -261,7 +262,8 @@ TEST_F(StoredDiffs, DriftIsReportedThoughEveryAnchorMatches) {
 }
 TEST_F(StoredDiffs, StrippedBlanksAndStrayFilesAreNamed) {
   std::string text = read_bytes(diffs + "/1.diff");
-  for (size_t i = 0; (i = text.find("\n \n", i)) != std::string::npos;) text.replace(i, 3, "\n\n");
+  for (size_t i = 0; (i = text.find("\n \n", i)) != std::string::npos;)
+    text.replace(i, 3, "\n\n");
   write_bytes(diffs + "/1.diff", text);
   write_bytes(diffs + "/9.diff", "");
   EXPECT_EQ(s.run({"check", "--diffs", diffs}), kExitDiffsDrifted);

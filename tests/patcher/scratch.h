@@ -71,12 +71,14 @@ class Scratch {
 
   int run(std::vector<std::string> args) {
     args.insert(args.begin(), "patcher");
-    args.insert(args.end(), {"--root", root().string(), "--series", (patches() / "series").string()});
+    args.insert(args.end(),
+                {"--root", root().string(), "--series", (patches() / "series").string()});
     return run_plain(args);
   }
   int run_plain(const std::vector<std::string>& args) {
     std::vector<const char*> pointers;
-    for (const std::string& arg : args) pointers.push_back(arg.c_str());
+    for (const std::string& arg : args)
+      pointers.push_back(arg.c_str());
     std::ostringstream out_stream;
     std::ostringstream err_stream;
     const int code = run_cli(pointers, out_stream, err_stream);

@@ -1,1 +1,129 @@
+// Tokens, scopes, #if states, grammar choice and the parse budget.
+#include "patcher/anchor.h"
+#include "patcher/source.h"
 #include "tests/patcher/scratch.h"
+
+namespace patcher {
+namespace {
+
+std::vector<std::string> texts(std::string_view source, Language language = Language::kCpp) {
+  std::vector<std::string> out;
+  for (const Token& t : tokenize(source, language))
+    out.emplace_back(t.text(source));
+  return out;
+}
+
+std::vector<std::string> names(const std::string& path, const std::string& bytes) {
+  const Source source(path, bytes);
+  std::vector<std::string> out;
+  for (const Scope& s : source.scopes())
+    out.push_back(s.display());
+  return out;
+}
+
+using Strings = std::vector<std::string>;
+
+TEST(Tokens, AreThoseOfTheLanguage) {
+  EXPECT_EQ(texts("a->b<<=c::d"), (Strings{"a", "->", "b", "<<=", "c", "::", "d"}));
+  EXPECT_EQ(texts("A<B<C>>"), texts("A < B<C> >"));
+  EXPECT_EQ(texts("1'000.5e-3f+x"), (Strings{"1'000.5e-3f", "+", "x"}));
+  EXPECT_EQ(texts("u8R\"x(a)\" )x\"_s 'c' \"a\\\"b\""),
+            (Strings{"u8R\"x(a)\" )x\"_s", "'c'", "\"a\\\"b\""}));
+  EXPECT_EQ(texts("spl\\\nit"), (Strings{"spl\\\nit"}));
+  EXPECT_EQ(texts("a /* b */ c // d \\\ne\nf"), (Strings{"a", "/* b */", "c", "// d \\\ne", "f"}));
+  EXPECT_EQ(texts("#include <a/b.h>\nx"), (Strings{"#", "include", "<a/b.h>", "x"}));
+  EXPECT_EQ(texts(" one  two \n\n three\r\n", Language::kLines), (Strings{"one  two", "three"}));
+}
+
+TEST(Tokens, OfAPreprocessorLineAreMarked) {
+  const auto tokens = tokenize("#define A b \\\n c // d\nb", Language::kCpp);
+  ASSERT_EQ(tokens.size(), 7u);
+  EXPECT_TRUE(tokens[3].directive);
+  EXPECT_TRUE(tokens[4].directive_end);
+  EXPECT_FALSE(tokens[3].directive_end);
+  EXPECT_FALSE(tokens[6].directive);
+}
+
+TEST(Scopes, OfEveryKindAreFound) {
+  EXPECT_EQ(names("f.cpp", "namespace a::b { namespace { void f(int x = 1, const T& y) {} } }"),
+            (Strings{"a::b", "a::b::f(int, const T&)"}));
+  EXPECT_EQ(names("f.cpp",
+                  "template <class T> struct S { S(); ~S() {} operator bool() const { return 1; }\n"
+                  "T& operator[](int i) { return d[i]; } T* d; };"),
+            (Strings{"S", "S::S()", "S::~S()", "S::operator[](int)"}));
+  EXPECT_EQ(
+      names("f.cu", "template <int N>\n__global__ void __launch_bounds__(256) k(float* p) {}"),
+      (Strings{"k(float*)"}));
+  EXPECT_EQ(names("f.cpp", "int* A::g(std::span<const int> s) { return 0; }\nenum class E { kA };"),
+            (Strings{"A::g(std::span<const int>)", "E"}));
+}
+
+size_t count(const std::string& bytes, const std::string& spec, const std::string& path = "f.cpp") {
+  const Source source(path, bytes);
+  return resolve_scope(source.scopes(), *parse_scope(spec)).size();
+}
+
+TEST(Scopes, AreNamedBySuffixSignatureAndKind) {
+  const std::string text =
+      "namespace n { class C { public: C() {} void f() {} void f() const {} void g(int a) {} }; }\n"
+      "void f(int);\nvoid f(int) {}\nvoid f(const char* s, ...) {}\n";
+  EXPECT_EQ(count(text, "C"), 1u);
+  EXPECT_EQ(count(text, "C::C"), 1u);
+  EXPECT_EQ(count(text, "C()"), 1u);
+  EXPECT_EQ(count(text, "class C"), 1u);
+  EXPECT_EQ(count(text, "namespace C"), 0u);
+  EXPECT_EQ(count(text, "n::C::g(int)"), 1u);
+  EXPECT_EQ(count(text, "n::C::g(int a)"), 1u);
+  EXPECT_EQ(count(text, "C::f"), 2u);
+  EXPECT_EQ(count(text, "C::f() const"), 1u);
+  EXPECT_EQ(count(text, "f"), 4u);
+  EXPECT_EQ(count(text, "::f"), 2u);
+  EXPECT_EQ(count(text, "f(int)"), 1u) << "the definition, not the declaration";
+  EXPECT_EQ(count(text, "f(long)"), 0u);
+  EXPECT_EQ(count("void f(int);\n", "f", "f.h"), 1u) << "a declaration when there is nothing else";
+}
+
+TEST(Conditionals, NameTheirBranches) {
+  const Source s("f.cpp", "#ifndef H\n#if A > 1\na\n#elif B\nb\n#else\nc\n#endif\n#endif\nd\n");
+  const auto at = [&](char c) {
+    return s.conditionals_at(
+        static_cast<uint32_t>(s.bytes().find(std::string("\n") + c + "\n") + 1));
+  };
+  EXPECT_EQ(at('a'), (Strings{"#ifndef H", "#if A > 1"}));
+  EXPECT_EQ(at('b'), (Strings{"#ifndef H", "#elif B"}));
+  EXPECT_EQ(at('c'), (Strings{"#ifndef H", "#else of B"}));
+  EXPECT_EQ(at('d'), Strings{});
+}
+
+TEST(Grammar, IsChosenByNameAndContent) {
+  EXPECT_EQ(choose_language("a/b.cu", ""), Language::kCuda);
+  EXPECT_EQ(choose_language("b.h", "k<<<1, 2>>>(x);"), Language::kCuda);
+  EXPECT_EQ(choose_language("b.hpp", "int x;"), Language::kCpp);
+  EXPECT_EQ(choose_language("b.c", ""), Language::kC);
+  EXPECT_EQ(choose_language("CMakeLists.txt", ""), Language::kLines);
+}
+
+TEST(ParseBudget, LargeAndDeepFilesAreRefusedNotWaitedFor) {
+  std::string table = "int t[] = {";
+  while (table.size() < (5u << 20))
+    table += "1,2,3,4,5,6,7,8,";
+  EXPECT_NE(Source("big.cpp", table + "};\n").unreadable(), "");
+  const Source deep("deep.cpp", "int x = " + std::string(100000, '(') + ";\nint y;\n");
+  EXPECT_TRUE(!deep.unreadable().empty() || !deep.damage().empty());
+}
+
+TEST(Reparse, GivesTheTreeOfAFreshParse) {
+  const auto old = std::make_shared<Source>("f.cpp", "void f() { a(); }\nvoid g() { b(); }\n");
+  ASSERT_EQ(old->scopes().size(), 2u);
+  const auto next =
+      Source::edited(old, {{11, 15, "if (x) { a(); }"}, {18, 18, "int h() { return 1; }\n"}});
+  const Source fresh("f.cpp", next->bytes());
+  ASSERT_EQ(next->scopes().size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(next->scopes()[i].begin, fresh.scopes()[i].begin);
+    EXPECT_EQ(next->scopes()[i].display(), fresh.scopes()[i].display());
+  }
+}
+
+}  // namespace
+}  // namespace patcher

@@ -1,1 +1,0 @@
-#include "tests/patcher/scratch.h"
