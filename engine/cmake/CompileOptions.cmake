@@ -38,6 +38,11 @@ if(NOT ENGINE_CUDA STREQUAL "OFF")
     set(CMAKE_CUDA_STANDARD 20)
     set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
     enable_language(CUDA)
+    # CMake 3.25 does not know that this nvcc takes C++20.
+    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+    endif()
     set(ENGINE_HAS_CUDA ON)
     # -fmad=false for the same reason as -ffp-contract=off.
     target_compile_options(project_options INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false>)
