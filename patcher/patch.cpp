@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <set>
 
+#include "patcher/patch_rules.h"
 #include "patcher/tokens.h"
 
 namespace patcher {
@@ -53,7 +53,9 @@ class Parser {
     while (next_ < lines_.size())
       section();
     require_text();
-    require_change();
+    if (!patch_.errors.empty()) return std::move(patch_);
+    for (const Fault& f : patch_faults(patch_))
+      fail(f.line, f.message, f.verdict);
     return std::move(patch_);
   }
 
@@ -198,7 +200,8 @@ class Parser {
            hunk.lines.back().text.empty()) {
       hunk.lines.pop_back();
     }
-    check_hunk(hunk);
+    for (const Fault& f : hunk_faults(hunk))
+      fail(f.line, f.message, f.verdict);
     change.hunks.push_back(std::move(hunk));
   }
 
@@ -259,83 +262,11 @@ class Parser {
 
   // --- what must hold
 
-  void check_hunk(const Hunk& hunk) {
-    const auto has = [&](Kind kind) {
-      return std::any_of(hunk.lines.begin(), hunk.lines.end(), [&](const HunkLine& l) {
-        return l.kind == kind && !trim(l.text).empty();
-      });
-    };
-    const bool removed = std::any_of(hunk.lines.begin(), hunk.lines.end(),
-                                     [](const auto& l) { return l.kind == Kind::kRemoved; });
-    const bool added = std::any_of(hunk.lines.begin(), hunk.lines.end(),
-                                   [](const auto& l) { return l.kind == Kind::kAdded; });
-    if (!removed && !added) {
-      fail(hunk.line, "the hunk has no `-` and no `+` line", Verdict::kNoEffect);
-    } else if (!has(Kind::kContext) && !has(Kind::kRemoved)) {
-      fail(hunk.line, "the hunk has no anchor: it needs a context or a removed line");
-    } else if (removed && !added && !deletion_is_framed(hunk)) {
-      fail(hunk.line, "a hunk that only removes needs context before and after");
-    } else if (sides_equal(hunk)) {
-      fail(hunk.line, "the added lines equal the removed ones", Verdict::kNoEffect);
-    }
-    check_skips(hunk);
-  }
-
-  static bool deletion_is_framed(const Hunk& hunk) {
-    const auto frames = [](const HunkLine& l) {
-      return l.kind == Kind::kContext && !trim(l.text).empty();
-    };
-    const auto removed = [](const HunkLine& l) { return l.kind == Kind::kRemoved; };
-    const auto first = std::find_if(hunk.lines.begin(), hunk.lines.end(), removed);
-    const auto last = std::find_if(hunk.lines.rbegin(), hunk.lines.rend(), removed);
-    return std::any_of(hunk.lines.begin(), first, frames) &&
-           std::any_of(hunk.lines.rbegin(), last, frames);
-  }
-
-  static bool sides_equal(const Hunk& hunk) {
-    std::vector<std::string_view> before, after;
-    for (const HunkLine& l : hunk.lines) {
-      if (l.kind != Kind::kAdded) before.push_back(l.text);
-      if (l.kind != Kind::kRemoved) after.push_back(l.text);
-    }
-    return before == after;
-  }
-
-  void check_skips(const Hunk& hunk) {
-    for (size_t i = 0; i < hunk.lines.size(); ++i) {
-      if (hunk.lines[i].kind != Kind::kSkip) continue;
-      const bool edge = i == 0 || i + 1 == hunk.lines.size();
-      if (edge || hunk.lines[i + 1].kind == Kind::kSkip) {
-        fail(hunk.lines[i].line, "`...` stands between two anchor lines");
-      }
-    }
-  }
-
   void require_text() {
     if (patch_.subject.empty()) fail(1, "`Subject:` is missing");
     if (patch_.why.empty()) fail(1, "`Why:` is missing");
     while (patch_.why.ends_with('\n'))
       patch_.why.pop_back();
-  }
-
-  void require_change() {
-    if (!patch_.errors.empty()) return;
-    if (patch_.operations.empty() && patch_.changes.empty()) {
-      fail(1, "the patch changes nothing", Verdict::kNoEffect);
-    }
-    std::set<std::string> made;
-    for (const FileOperation& op : patch_.operations) {
-      const std::string& to = op.kind == FileOperation::Kind::kRename ? op.to : op.path;
-      const bool twice = !made.insert(to).second || (to != op.path && !made.insert(op.path).second);
-      if (twice) fail(op.line, fmt::format("`{}` is named twice", to));
-    }
-    for (const FileChange& change : patch_.changes) {
-      for (const FileOperation& op : patch_.operations) {
-        if (op.path == change.path) {
-          fail(change.line, fmt::format("`{}` cannot have hunks, see line {}", op.path, op.line));
-        }
-      }
-    }
   }
 
   std::vector<std::string_view> lines_;
@@ -344,66 +275,10 @@ class Parser {
   Patch patch_;
 };
 
-Hunk reversed(Hunk hunk) {
-  for (HunkLine& line : hunk.lines) {
-    if (line.kind == Kind::kRemoved) {
-      line.kind = Kind::kAdded;
-    } else if (line.kind == Kind::kAdded) {
-      line.kind = Kind::kRemoved;
-    }
-  }
-  return hunk;
-}
-
-FileOperation reversed(FileOperation op) {
-  using OpKind = FileOperation::Kind;
-  switch (op.kind) {
-    case OpKind::kInstall:
-      op.kind = OpKind::kDelete;
-      break;
-    case OpKind::kDelete:
-      op.kind = OpKind::kInstall;
-      break;
-    case OpKind::kRename:
-      std::swap(op.path, op.to);
-      break;
-  }
-  return op;
-}
-
 }  // namespace
 
 Patch parse_patch(std::string_view name, std::string_view text) {
   return Parser(name, text).run();
-}
-
-Patch reversed(const Patch& patch) {
-  Patch out = patch;
-  for (FileOperation& op : out.operations)
-    op = reversed(std::move(op));
-  for (FileChange& change : out.changes) {
-    for (const FileOperation& op : patch.operations) {
-      if (op.kind == FileOperation::Kind::kRename && op.to == change.path) change.path = op.path;
-    }
-    for (Hunk& hunk : change.hunks)
-      hunk = reversed(std::move(hunk));
-  }
-  return out;
-}
-
-bool is_safe_path(std::string_view path) {
-  if (path.empty() || path.front() == '/' || path.back() == '/') return false;
-  if (path.size() > 1 && path[1] == ':') return false;
-  for (char c : path) {
-    if (c == '\\' || c == '"' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
-  }
-  for (size_t begin = 0; begin <= path.size();) {
-    const size_t end = std::min(path.find('/', begin), path.size());
-    const std::string_view part = path.substr(begin, end - begin);
-    if (part.empty() || part == "." || part == ".." || part == ".git") return false;
-    begin = end + 1;
-  }
-  return !path.starts_with(".patcher-");
 }
 
 }  // namespace patcher

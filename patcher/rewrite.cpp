@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "patcher/align.h"
+#include "patcher/landing.h"
 #include "patcher/token_edits.h"
 #include "patcher/unit.h"
 
@@ -28,10 +29,10 @@ class Rewriter {
         after_(make_side(hunk, source.language(), Kind::kAdded)),
         old_units_(make_units(hunk, before, Kind::kRemoved)),
         new_units_(make_units(hunk, after_, Kind::kAdded)),
-        overlay_(lay_over(source, before, old_units_, match)) {}
+        overlay_(lay_over(source, before, old_units_, match)),
+        land_(source, hunk, before, old_units_, overlay_) {}
 
   Rewrite run() {
-    read_styles();
     look_at_removed_trivia();
     if (!out_.absent_comment) {
       for (const Block& block : blocks())
@@ -48,23 +49,6 @@ class Rewriter {
 
  private:
   // --- what is given
-
-  void read_styles() {
-    std::vector<std::string_view> patch;
-    for (const HunkLine& line : hunk_.lines) {
-      if (line.text.find_first_not_of(" \t") != std::string::npos) {
-        patch.push_back(leading_blanks(line.text));
-      }
-    }
-    patch_style_ = guess_style(patch, {});
-    std::vector<std::string_view> target;
-    const Lines& lines = source_.lines();
-    for (size_t l = 0; l < lines.count(); ++l) {
-      if (lines.indentation(l).size() < lines.text(l).size())
-        target.push_back(lines.indentation(l));
-    }
-    target_style_ = guess_style(target, patch_style_);
-  }
 
   void look_at_removed_trivia() {
     for (size_t u = 0; u < old_units_.size(); ++u) {
@@ -155,7 +139,7 @@ class Rewriter {
   // A comment at the end of the last removed line would be an orphan: it goes with the line, and so
   // is lost unless the patch lists it.
   void take_trailing_comments(Extent& e) const {
-    const uint32_t end = after_trailing_comments(e.end);
+    const uint32_t end = land_.after_trailing_comments(e.end);
     if (end == e.end) return;
     e.end = end;
     e.ends_line = true;
@@ -167,11 +151,11 @@ class Rewriter {
     const Unit& after = new_units_[new_unit];
     const auto& extent = overlay_.unit[old_unit];
     if (!extent) return;  // a blank line that the target does not have
-    const Reindent shift = pair_shift(old_unit, after);
-    const uint32_t line = line_begin(extent->begin);
-    if (extent->whole_lines() && same_text(before, *extent, own_shift(old_unit))) {
-      const uint32_t begin = extent->begin - indentation_before(extent->begin);
-      add(begin, extent->end, render({&after}, shift, line_end_near(extent->begin)));
+    const Reindent shift = land_.pair_shift(old_unit, after);
+    const uint32_t line = land_.line_begin(extent->begin);
+    if (extent->whole_lines() && same_text(before, *extent, land_.own_shift(old_unit))) {
+      const uint32_t begin = extent->begin - land_.indentation_before(extent->begin);
+      add(begin, extent->end, render({&after}, shift, land_.line_end_near(extent->begin)));
       return;
     }
     for (ByteEdit& e : token_edits(source_, overlay_, before_, before, after_, after)) {
@@ -179,14 +163,14 @@ class Rewriter {
     }
     if (extent->starts_line && leading_blanks(before.lines[0]) != leading_blanks(after.lines[0])) {
       const std::string line_text = shift(after.lines[0]);
-      add(std::max(line, extent->begin - indentation_before(extent->begin)), extent->begin,
+      add(std::max(line, extent->begin - land_.indentation_before(extent->begin)), extent->begin,
           std::string(leading_blanks(line_text)));
     }
   }
 
   // Whether the target's lines are the unit's, once moved to their indentation.
   bool same_text(const Unit& unit, const Extent& extent, const Reindent& shift) const {
-    const uint32_t begin = extent.begin - indentation_before(extent.begin);
+    const uint32_t begin = extent.begin - land_.indentation_before(extent.begin);
     std::string there(source_.bytes().substr(begin, extent.end - begin));
     std::erase(there, '\r');
     return there == render({&unit}, shift, "\n");
@@ -203,10 +187,10 @@ class Rewriter {
     uint32_t begin = e.begin;
     uint32_t end = e.end;
     if (!e.starts_line) {
-      while (is_blank(begin - 1))
+      while (land_.is_blank(begin - 1))
         --begin;
     } else {
-      while (end < size() && is_blank(end))
+      while (end < land_.size() && land_.is_blank(end))
         ++end;
     }
     add(begin, end, "");
@@ -214,7 +198,7 @@ class Rewriter {
 
   void erase_lines(const Extent& e) {
     const Lines& lines = source_.lines();
-    uint32_t begin = content_begin(e.begin);
+    uint32_t begin = land_.content_begin(e.begin);
     const size_t last = e.last_line;
     const bool unended = lines.line_end(last).empty();
     const size_t first = lines.line_of(e.begin);
@@ -224,10 +208,10 @@ class Rewriter {
 
   void replace(const Extent& e, size_t old_unit, const std::vector<const Unit*>& units) {
     const Reindent shift = old_units_[old_unit].blank() || !overlay_.unit[old_unit]
-                               ? neighbour_shift(*units.front())
-                               : own_shift(old_unit);
-    std::string text = render(units, shift, line_end_near(e.begin));
-    if (e.starts_line) return add(content_begin(e.begin), e.end, std::move(text));
+                               ? land_.neighbour_shift(*units.front())
+                               : land_.own_shift(old_unit);
+    std::string text = render(units, shift, land_.line_end_near(e.begin));
+    if (e.starts_line) return add(land_.content_begin(e.begin), e.end, std::move(text));
     add(e.begin, e.end, text.substr(leading_blanks(text).size()));
   }
 
@@ -242,21 +226,21 @@ class Rewriter {
   }
 
   void insert(const std::vector<const Unit*>& units, size_t point) {
-    const Reindent shift = neighbour_shift(*units.front());
-    if (const auto prev = neighbour_before(point, units.front()->first_line)) {
+    const Reindent shift = land_.neighbour_shift(*units.front());
+    if (const auto prev = land_.neighbour_before(point, units.front()->first_line)) {
       insert_after(*prev, units, shift);
-    } else if (const auto next = neighbour_after(point)) {
+    } else if (const auto next = land_.neighbour_after(point)) {
       insert_before(*next, units, shift);
     }
   }
 
   void insert_after(size_t old_unit, const std::vector<const Unit*>& units, const Reindent& shift) {
     const Lines& lines = source_.lines();
-    const uint32_t end = after_trailing_comments(overlay_.unit[old_unit]->end);
+    const uint32_t end = land_.after_trailing_comments(overlay_.unit[old_unit]->end);
     const size_t l = lines.line_of(end > 0 ? end - 1 : 0);
     const size_t line = old_units_[old_unit].blank() ? lines.line_of(end) : l;
-    if (!rest_is_white(end, lines.text_end(line))) return insert_inline(end, units, shift);
-    const std::string eol = line_end_near(lines.begin(line));
+    if (!land_.rest_is_white(end, lines.text_end(line))) return insert_inline(end, units, shift);
+    const std::string eol = land_.line_end_near(lines.begin(line));
     const std::string text = render(units, shift, eol);
     if (lines.line_end(line).empty()) return add(lines.end(line), lines.end(line), eol + text);
     add(lines.end(line), lines.end(line), text + eol);
@@ -265,10 +249,10 @@ class Rewriter {
   void insert_before(size_t old_unit, const std::vector<const Unit*>& units,
                      const Reindent& shift) {
     const Extent& e = *overlay_.unit[old_unit];
-    const std::string eol = line_end_near(e.begin);
+    const std::string eol = land_.line_end_near(e.begin);
     std::string text = render(units, shift, eol);
     if (e.starts_line) {
-      const uint32_t begin = content_begin(e.begin);
+      const uint32_t begin = land_.content_begin(e.begin);
       return add(begin, begin, text + eol);
     }
     text = text.substr(leading_blanks(text).size());
@@ -277,11 +261,11 @@ class Rewriter {
 
   // After a token in the middle of a line: on the same line if it is short and safe to do so.
   void insert_inline(uint32_t at, const std::vector<const Unit*>& units, const Reindent& shift) {
-    const std::string eol = line_end_near(at);
+    const std::string eol = land_.line_end_near(at);
     const std::string text = render(units, shift, eol);
     if (fits_inline(units)) return add(at, at, " " + text.substr(leading_blanks(text).size()));
     uint32_t rest = at;
-    while (rest < size() && is_blank(rest))
+    while (rest < land_.size() && land_.is_blank(rest))
       ++rest;
     const std::string_view indentation =
         source_.lines().indentation(source_.lines().line_of(at > 0 ? at - 1 : 0));
@@ -295,75 +279,6 @@ class Rewriter {
     });
   }
 
-  // --- neighbours, indentation, line ends
-
-  std::optional<size_t> neighbour_before(size_t point, size_t line) const {
-    for (size_t u = point; u-- > 0;) {
-      if (skip_between(old_units_[u].last_line, line)) return std::nullopt;
-      if (overlay_.unit[u]) return u;
-    }
-    return std::nullopt;
-  }
-
-  std::optional<size_t> neighbour_after(size_t point) const {
-    for (size_t u = point; u < old_units_.size(); ++u) {
-      if (overlay_.unit[u]) return u;
-    }
-    return std::nullopt;
-  }
-
-  bool skip_between(size_t first, size_t last) const {
-    return std::any_of(before_.skip_lines.begin(), before_.skip_lines.end(),
-                       [&](size_t l) { return first < l && l < last; });
-  }
-
-  Reindent own_shift(size_t old_unit) const {
-    const Extent& e = *overlay_.unit[old_unit];
-    const size_t line = source_.lines().line_of(e.begin);
-    return {.from = std::string(leading_blanks(old_units_[old_unit].lines[0])),
-            .to = std::string(source_.lines().indentation(line)),
-            .patch_style = patch_style_,
-            .target_style = target_style_};
-  }
-
-  // A line whose indentation is what changes cannot say where the target's indentation is: it may
-  // have been changed already. A context line can.
-  Reindent pair_shift(size_t old_unit, const Unit& after) const {
-    const Unit& before = old_units_[old_unit];
-    if (leading_blanks(before.lines[0]) == leading_blanks(after.lines[0])) {
-      return own_shift(old_unit);
-    }
-    std::optional<size_t> best;
-    for (size_t u = 0; u < old_units_.size(); ++u) {
-      const auto& e = overlay_.unit[u];
-      const bool steady = old_units_[u].kind == Kind::kContext && !old_units_[u].blank();
-      if (!steady || !e || !e->starts_line) continue;
-      if (!best || rank(u, before) < rank(*best, before)) best = u;
-    }
-    return own_shift(best.value_or(old_unit));
-  }
-
-  // The shift of the nearest anchor line that begins a line of the target; one with the same
-  // indentation as the unit is best.
-  Reindent neighbour_shift(const Unit& unit) const {
-    std::optional<size_t> best;
-    for (size_t u = 0; u < old_units_.size(); ++u) {
-      const auto& e = overlay_.unit[u];
-      if (!e || !e->starts_line || old_units_[u].blank()) continue;
-      if (!best || rank(u, unit) < rank(*best, unit)) best = u;
-    }
-    if (best) return own_shift(*best);
-    return {.from = "", .to = "", .patch_style = patch_style_, .target_style = target_style_};
-  }
-
-  std::pair<bool, size_t> rank(size_t old_unit, const Unit& unit) const {
-    const Unit& u = old_units_[old_unit];
-    const bool other = leading_blanks(u.lines[0]) != leading_blanks(unit.lines[0]);
-    const size_t a = u.first_line;
-    const size_t b = unit.first_line;
-    return {other, a < b ? 2 * (b - a) : 2 * (a - b) + 1};
-  }
-
   static std::string render(const std::vector<const Unit*>& units, const Reindent& shift,
                             const std::string& eol) {
     std::string out;
@@ -375,47 +290,6 @@ class Rewriter {
     }
     return out;
   }
-
-  // The end of the line at a byte, or of the nearest line before it that has one.
-  std::string line_end_near(uint32_t byte) const {
-    const Lines& lines = source_.lines();
-    for (size_t l = lines.line_of(byte) + 1; l-- > 0;) {
-      if (!lines.line_end(l).empty()) return std::string(lines.line_end(l));
-    }
-    return "\n";
-  }
-
-  uint32_t after_trailing_comments(uint32_t end) const {
-    for (const Token& token : source_.tokens()) {
-      if (token.begin < end) continue;
-      const auto gap = std::string_view(source_.bytes()).substr(end, token.begin - end);
-      if (!token.comment || gap.find('\n') != std::string_view::npos) break;
-      const size_t line = source_.lines().line_of(token.end - 1);
-      if (!rest_is_white(token.end, source_.lines().text_end(line))) break;
-      end = token.end;
-    }
-    return end;
-  }
-
-  bool rest_is_white(uint32_t begin, uint32_t end) const {
-    return begin >= end || source_.bytes().substr(begin, end - begin).find_first_not_of(" \t\r") ==
-                               std::string::npos;
-  }
-
-  uint32_t size() const { return static_cast<uint32_t>(source_.bytes().size()); }
-  bool is_blank(uint32_t i) const {
-    return i < size() && (source_.bytes()[i] == ' ' || source_.bytes()[i] == '\t');
-  }
-  uint32_t line_begin(uint32_t byte) const {
-    return source_.lines().begin(source_.lines().line_of(byte));
-  }
-  // The line's begin, past a byte order mark.
-  uint32_t content_begin(uint32_t byte) const {
-    const uint32_t begin = line_begin(byte);
-    const bool bom = begin == 0 && source_.bytes().starts_with("\xEF\xBB\xBF");
-    return bom ? std::min<uint32_t>(3, byte) : begin;
-  }
-  uint32_t indentation_before(uint32_t byte) const { return byte - content_begin(byte); }
 
   // --- comments and trimming
 
@@ -475,8 +349,7 @@ class Rewriter {
   const std::vector<Unit> old_units_;
   const std::vector<Unit> new_units_;
   const Overlay overlay_;
-  IndentStyle patch_style_;
-  IndentStyle target_style_;
+  const Landing land_;
   Rewrite out_;
 };
 
