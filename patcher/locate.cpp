@@ -227,8 +227,10 @@ class Locator {
   }
 
   void no_match() {
-    const auto nearest = nearest_place(source_, side_, ranges_);
     const std::string where = fmt::format("0 matches in scope `{}`", hunk_.scope.text);
+    // Of a patch that is not applied this is what is expected; nobody reads why.
+    if (rule_ == ScopeRule::kUndo) return fail_in_file(Verdict::kMissing, where);
+    const auto nearest = nearest_place(source_, side_, ranges_);
     if (nearest) {
       const Place place = source_.place(nearest->byte);
       fail(Verdict::kMissing, nearest->differs,
