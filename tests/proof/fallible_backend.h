@@ -1,0 +1,108 @@
+// A backend that breaks on command: passes every operation on and throws before the n-th.
+//
+// Operations are counted from arm() on, so that a test can stop a run between any two stages and
+// learn how many there were.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "kernels/ops.h"
+
+namespace engine::runtime::testing {
+
+class FallibleBackend final : public kernels::Backend {
+ public:
+  using bf16 = kernels::bf16;
+
+  explicit FallibleBackend(std::unique_ptr<kernels::Backend> real) : real_(std::move(real)) {}
+
+  // From here on `operations` pass, and every one after them throws BackendError.
+  void arm(std::size_t operations) {
+    seen_ = 0;
+    allowed_ = operations;
+  }
+  void disarm() { allowed_ = kAll; }
+  // Operations since arm().
+  std::size_t seen() const { return seen_; }
+
+  static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+
+  std::string_view name() const override { return real_->name(); }
+  std::string_view device() const override { return real_->device(); }
+  std::unique_ptr<kernels::Buffer> allocate(std::size_t bytes) override {
+    return real_->allocate(bytes);
+  }
+  std::unique_ptr<kernels::Matrix> prepare(std::span<const kernels::MatrixPart> parts,
+                                           std::size_t inner) override {
+    return real_->prepare(parts, inner);
+  }
+  const bf16* place(const bf16* host, std::size_t count) override {
+    return real_->place(host, count);
+  }
+
+  void upload(void* to, const void* from_host, std::size_t bytes) override {
+    step();
+    real_->upload(to, from_host, bytes);
+  }
+  void download(void* to_host, const void* from, std::size_t bytes) override {
+    step();
+    real_->download(to_host, from, bytes);
+  }
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    step();
+    real_->copy(to, from, bytes);
+  }
+  void synchronize() override {
+    step();
+    real_->synchronize();
+  }
+  void embed(float* out, const bf16* table, std::span<const kernels::Token> tokens,
+             std::size_t hidden) override {
+    step();
+    real_->embed(out, table, tokens, hidden);
+  }
+  void rms_norm(bf16* out, std::size_t out_stride, const float* x, const bf16* w, std::size_t rows,
+                std::size_t hidden, float epsilon) override {
+    step();
+    real_->rms_norm(out, out_stride, x, w, rows, hidden, epsilon);
+  }
+  void matmul(float* out, const bf16* x, const kernels::Matrix& w, const bf16* bias,
+              std::size_t rows, bool accumulate) override {
+    step();
+    real_->matmul(out, x, w, bias, rows, accumulate);
+  }
+  void write_qkv(bf16* query, const kernels::KvRows& kv, const kernels::HeadShape& heads,
+                 const kernels::QkvArgs& args, std::size_t rows) override {
+    step();
+    real_->write_qkv(query, kv, heads, args, rows);
+  }
+  void attention(bf16* out, const kernels::KvRows& kv, const kernels::HeadShape& heads,
+                 const kernels::AttentionArgs& args, std::size_t rows) override {
+    step();
+    real_->attention(out, kv, heads, args, rows);
+  }
+  void silu_mul(bf16* out, const float* gate_up, std::size_t rows,
+                std::size_t intermediate) override {
+    step();
+    real_->silu_mul(out, gate_up, rows, intermediate);
+  }
+  void top2(std::span<kernels::Top2> out_host, const float* logits,
+            std::size_t vocabulary) override {
+    step();
+    real_->top2(out_host, logits, vocabulary);
+  }
+
+ private:
+  void step() {
+    if (seen_ >= allowed_) throw kernels::BackendError("the backend was told to break");
+    ++seen_;
+  }
+
+  std::unique_ptr<kernels::Backend> real_;
+  std::size_t seen_ = 0;
+  std::size_t allowed_ = kAll;
+};
+
+}  // namespace engine::runtime::testing
