@@ -101,37 +101,46 @@ __device__ void produce(const Pipeline<kRows>& pipeline, const CUtensorMap* weig
   }
 }
 
+// The products of one stage, 16 inner elements each.
+template <unsigned kRows>
+__device__ void multiply_stage(float (&c)[Tiling<kRows>::kRegisters],
+                               const Pipeline<kRows>& pipeline, unsigned stage, unsigned warpgroup,
+                               unsigned products) {
+  const std::uint64_t a =
+      tile_descriptor(shared_address(pipeline.weights(stage)) + warpgroup * (kWeightBytes / 2));
+  const std::uint64_t b = tile_descriptor(shared_address(pipeline.rows(stage)));
+  pin_registers(c);
+  wgmma_begin();
+#pragma unroll
+  for (unsigned k = 0; k < kTileInner / 16; ++k) {
+    if (k < products) Wgmma<kRows>::multiply(c, a + 2 * k, b + 2 * k);
+  }
+  wgmma_commit();
+  pin_registers(c);
+}
+
 // The chain of one slice. Only the last step can hold fewer than 64 inner elements; what its tile
 // holds beyond them belongs to another slice.
 template <unsigned kRows>
 __device__ void multiply(float (&c)[Tiling<kRows>::kRegisters], const Pipeline<kRows>& pipeline,
                          unsigned warpgroup, unsigned slice, bool reports) {
   using T = Tiling<kRows>;
-  const unsigned steps = (slice + kTileInner - 1) / kTileInner;
+  const unsigned steps = slice / kTileInner;
   for (unsigned i = 0; i < steps; ++i) {
-    const unsigned stage = i % T::kStages;
-    barrier_wait(&pipeline.full[stage], i / T::kStages & 1);
-    const std::uint64_t a =
-        tile_descriptor(shared_address(pipeline.weights(stage)) + warpgroup * (kWeightBytes / 2));
-    const std::uint64_t b = tile_descriptor(shared_address(pipeline.rows(stage)));
-    pin_registers(c);
-    wgmma_begin();
-    if (slice - i * kTileInner >= kTileInner) {
-#pragma unroll
-      for (unsigned k = 0; k < kTileInner / 16; ++k)
-        Wgmma<kRows>::multiply(c, a + 2 * k, b + 2 * k);
-    } else {
-      for (unsigned k = 0; k < (slice - i * kTileInner) / 16; ++k)
-        Wgmma<kRows>::multiply(c, a + 2 * k, b + 2 * k);
-    }
-    wgmma_commit();
-    pin_registers(c);
+    barrier_wait(&pipeline.full[i % T::kStages], i / T::kStages & 1);
+    multiply_stage<kRows>(c, pipeline, i % T::kStages, warpgroup, kTileInner / 16);
     // The step before has been read; this one keeps the matrix unit busy meanwhile.
     wgmma_wait<1>();
     if (i > 0 && reports) barrier_arrive(&pipeline.empty[(i - 1) % T::kStages]);
   }
   wgmma_wait<0>();
   pin_registers(c);
+  if (slice % kTileInner != 0) {
+    barrier_wait(&pipeline.full[steps % T::kStages], steps / T::kStages & 1);
+    multiply_stage<kRows>(c, pipeline, steps % T::kStages, warpgroup, slice % kTileInner / 16);
+    wgmma_wait<0>();
+    pin_registers(c);
+  }
 }
 
 // Adds the cluster's slices, each block a share of the tile, and stores the sums.
@@ -173,7 +182,8 @@ __global__ void __launch_bounds__(kThreads, Tiling<kRows>::kBlocks)
   const unsigned tile = blockIdx.x / p.split, slice = blockIdx.x % p.split;
   const unsigned row = tile % p.row_tiles * kRows;
   const unsigned output = tile / p.row_tiles * kTileOutputs;
-  const unsigned warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp;
+  // The shuffle tells the compiler that a warp takes one path.
+  const unsigned warp = __shfl_sync(~0u, threadIdx.x / kWarp, 0), lane = threadIdx.x % kWarp;
   if (threadIdx.x == 0) pipeline.initialise();
   __syncthreads();
   let_next_begin();

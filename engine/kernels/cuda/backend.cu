@@ -1,0 +1,182 @@
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/activation.h"
+#include "kernels/cuda/attention.h"
+#include "kernels/cuda/backend.h"
+#include "kernels/cuda/driver.h"
+#include "kernels/cuda/embed.h"
+#include "kernels/cuda/matmul.h"
+#include "kernels/cuda/matrix.h"
+#include "kernels/cuda/norm.h"
+#include "kernels/cuda/qkv.h"
+#include "kernels/cuda/select.h"
+#include "kernels/cuda/self_check.h"
+#include "numerics/split_k.h"
+
+namespace engine::kernels::cuda {
+namespace {
+
+// The first device that this build's code runs on, or why there is none.
+struct DeviceChoice {
+  std::optional<int> device;
+  std::string reason;
+};
+
+DeviceChoice choose_device() {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status != cudaSuccess) {
+    cudaGetLastError();
+    return {std::nullopt, cudaGetErrorString(status)};
+  }
+  for (int device = 0; device < count; ++device) {
+    int major = 0, minor = 0;
+    ENGINE_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    ENGINE_CUDA_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+    if (major == 9 && minor == 0) return {device, ""};
+  }
+  return {std::nullopt, "none of " + std::to_string(count) +
+                            " devices has compute capability 9.0, which this build is for"};
+}
+
+class Stream {
+ public:
+  Stream() { ENGINE_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream() { cudaStreamDestroy(stream_); }
+  operator cudaStream_t() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+class DeviceBuffer final : public Buffer {
+ public:
+  DeviceBuffer(std::size_t bytes, cudaStream_t stream) : memory_(bytes) {
+    ENGINE_CUDA_CHECK(cudaMemsetAsync(memory_.data(), 0, bytes, stream));
+  }
+  std::byte* data() override { return memory_.data(); }
+  std::size_t size() const override { return memory_.size(); }
+
+ private:
+  DeviceMemory memory_;
+};
+
+std::string describe(int device, cudaStream_t stream) {
+  cudaDeviceProp properties;
+  ENGINE_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
+  std::string text = properties.name;
+  if (!rounds_as_modelled(stream)) {
+    text +=
+        " (its matrix unit rounds otherwise than an H200's: results may differ from the cpu "
+        "backend's; cached runs still equal cold ones)";
+  }
+  return text;
+}
+
+// Work goes to one stream, in call order. REQUIRES, of callers: one thread at a time.
+class CudaBackend final : public Backend {
+ public:
+  // REQUIRES: `device` is current.
+  CudaBackend(int device, const BackendOptions& options)
+      : device_(device), row_invariant_(options.row_invariant), name_(describe(device, stream_)) {}
+
+  std::string_view name() const override { return "cuda"; }
+  std::string_view device() const override { return name_; }
+
+  std::unique_ptr<Buffer> allocate(std::size_t bytes) override {
+    return std::make_unique<DeviceBuffer>(bytes, use());
+  }
+  void upload(void* to, const void* from_host, std::size_t bytes) override {
+    transfer(to, from_host, bytes, cudaMemcpyHostToDevice);
+    synchronize();
+  }
+  void download(void* to_host, const void* from, std::size_t bytes) override {
+    transfer(to_host, from, bytes, cudaMemcpyDeviceToHost);
+    synchronize();
+  }
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    transfer(to, from, bytes, cudaMemcpyDeviceToDevice);
+  }
+  void synchronize() override { ENGINE_CUDA_CHECK(cudaStreamSynchronize(use())); }
+
+  std::unique_ptr<Matrix> prepare(std::span<const MatrixPart> parts, std::size_t inner) override {
+    return std::make_unique<DeviceMatrix>(parts, inner, use());
+  }
+  const bf16* place(const bf16* host, std::size_t count) override {
+    use();
+    const DeviceMemory& memory = placed_.emplace_back(count * sizeof(bf16));
+    upload(memory.data(), host, memory.size());
+    return reinterpret_cast<const bf16*>(memory.data());
+  }
+
+  void embed(float* out, const bf16* table, std::span<const Token> tokens,
+             std::size_t hidden) override {
+    cuda::embed(out, table, tokens, hidden, use());
+  }
+  void rms_norm(bf16* out, std::size_t out_stride, const float* x, const bf16* w, std::size_t rows,
+                std::size_t hidden, float epsilon) override {
+    cuda::rms_norm({out, out_stride, x, w, rows, hidden, epsilon}, use());
+  }
+  void matmul(float* out, const bf16* x, const Matrix& w, const bf16* bias, std::size_t rows,
+              bool accumulate) override {
+    const std::size_t split = row_invariant_
+                                  ? numerics::split_k_row_invariant(w.outputs(), w.inner())
+                                  : numerics::split_k(rows, w.outputs(), w.inner());
+    cuda::matmul({out, x, static_cast<const DeviceMatrix&>(w), bias, rows, split, accumulate},
+                 use());
+  }
+  void write_qkv(bf16* query, const KvRows& kv, const HeadShape& heads, const QkvArgs& args,
+                 std::size_t rows) override {
+    cuda::write_qkv(query, kv, heads, args, rows, use());
+  }
+  void attention(bf16* out, const KvRows& kv, const HeadShape& heads, const AttentionArgs& args,
+                 std::size_t rows) override {
+    AttentionArgs chosen = args;
+    if (row_invariant_) chosen.phase = Phase::kPrefill;
+    attention_.run(out, kv, heads, chosen, rows, use());
+  }
+  void silu_mul(bf16* out, const float* gate_up, std::size_t rows,
+                std::size_t intermediate) override {
+    cuda::silu_mul(out, gate_up, rows, intermediate, use());
+  }
+  void top2(std::span<Top2> out_host, const float* logits, std::size_t vocabulary) override {
+    select_.top2(out_host, logits, vocabulary, use());
+  }
+
+ private:
+  // A process has one current device a thread; calls may come from any thread.
+  cudaStream_t use() const {
+    ENGINE_CUDA_CHECK(cudaSetDevice(device_));
+    return stream_;
+  }
+  void transfer(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+    ENGINE_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, kind, use()));
+  }
+
+  int device_;
+  bool row_invariant_;
+  Stream stream_;
+  std::string name_;
+  std::vector<DeviceMemory> placed_;
+  Attention attention_;
+  Select select_;
+};
+
+}  // namespace
+
+bool device_present() {
+  return choose_device().device.has_value();
+}
+
+std::unique_ptr<Backend> make_backend(const BackendOptions& options) {
+  const DeviceChoice choice = choose_device();
+  if (!choice.device) throw BackendError("backend 'cuda' has no device: " + choice.reason);
+  ENGINE_CUDA_CHECK(cudaSetDevice(*choice.device));
+  return std::make_unique<CudaBackend>(*choice.device, options);
+}
+
+}  // namespace engine::kernels::cuda

@@ -1,0 +1,48 @@
+#include "kernels/cuda/device.cuh"
+#include "kernels/cuda/norm.h"
+#include "kernels/cuda/reduce.cuh"
+
+namespace engine::kernels::cuda {
+namespace {
+
+constexpr unsigned kThreads = 256;
+
+// ---- Kernels
+
+// One block a row. All threads fetch the row; one warp adds it up, since the order is that of 32
+// lanes; all threads write.
+__global__ void __launch_bounds__(kThreads) rms_norm_kernel(const NormArgs args) {
+  extern __shared__ float row[];  // [H]
+  __shared__ float scale;
+  let_next_begin();
+  wait_for_previous();
+  const float* x = args.x + blockIdx.x * args.hidden;
+  for (unsigned i = threadIdx.x; i < args.hidden; i += kThreads)
+    row[i] = x[i];
+  __syncthreads();
+  if (threadIdx.x < kWarp) {
+    const float sum = warp_square_sum(row, args.hidden);
+    if (threadIdx.x == 0) scale = numerics::rms_scale(sum, args.hidden, args.epsilon);
+  }
+  __syncthreads();
+  bf16* out = args.out + blockIdx.x * args.out_stride;
+  for (unsigned i = threadIdx.x; i < args.hidden; i += kThreads)
+    out[i] = round_bf16(numerics::rms_apply(row[i], scale, args.w[i]));
+}
+
+}  // namespace
+
+// ---- Launchers
+
+void rms_norm(const NormArgs& args, cudaStream_t stream) {
+  constexpr std::size_t kLargest = 200 * 1024;
+  static const bool allowed = allow_large_launches(rms_norm_kernel, kLargest);
+  static_cast<void>(allowed);
+  launch(stream,
+         {.grid = dim3(static_cast<unsigned>(args.rows)),
+          .threads = kThreads,
+          .shared_bytes = args.hidden * sizeof(float)},
+         rms_norm_kernel, args);
+}
+
+}  // namespace engine::kernels::cuda
