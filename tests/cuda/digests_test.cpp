@@ -1,0 +1,66 @@
+// What one NVIDIA H200 printed for `engine digest --backend cuda` stands in digests/. The CPU
+// backend must print the same, so a machine without a GPU checks the GPU's bits; a machine with one
+// checks both. Each file is the output for `engine init-model --preset NAME --seed 1`.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/cli.h"
+#include "kernels/ops.h"
+
+namespace engine::cli {
+namespace {
+
+std::string run(const std::vector<const char*>& args) {
+  std::istringstream in;
+  std::ostringstream out, err;
+  EXPECT_EQ(run_cli(args, {in, out, err, false}), kOk) << err.str();
+  return out.str();
+}
+
+class Digests : public testing::TestWithParam<const char*> {
+ protected:
+  Digests() {
+    run({"engine", "init-model", "--preset", GetParam(), "--seed", "1", "--force", dir()});
+  }
+  ~Digests() override { std::filesystem::remove_all(folder_); }
+
+  const char* dir() const { return folder_.c_str(); }
+  static std::string known_answer() {
+    std::ifstream file(std::string(DIGESTS_DIR) + "/" + GetParam() + ".txt");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  std::string printed(const char* backend) {
+    return run({"engine", "digest", "--model", dir(), "--backend", backend});
+  }
+
+ private:
+  // Cases run in parallel, each in a folder of its own.
+  const std::string folder_ =
+      testing::TempDir() + "/digests_" + std::to_string(getpid()) + "_" + GetParam();
+};
+
+TEST_P(Digests, TheCpuPrintsWhatAnH200Printed) {
+  EXPECT_EQ(printed("cpu"), known_answer());
+}
+
+TEST_P(Digests, TheDevicePrintsWhatAnH200Printed) {
+  try {
+    kernels::make_backend("cuda", {});
+  } catch (const kernels::BackendError& error) {
+    GTEST_SKIP() << error.what();
+  }
+  EXPECT_EQ(printed("cuda"), known_answer());
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, Digests, testing::Values("micro", "plain", "mini"),
+                         [](const auto& test) { return test.param; });
+
+}  // namespace
+}  // namespace engine::cli
