@@ -49,6 +49,11 @@ bool same(const RowOrigin& a, const RowOrigin& b) {
 
 }  // namespace
 
+ProofModel& shared_model() {
+  static ProofModel model;
+  return model;
+}
+
 std::optional<std::string> row_difference(const Engine& lane, const Engine& cold,
                                           std::size_t rows) {
   const Network& network = lane.lane().network;

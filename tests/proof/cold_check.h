@@ -22,6 +22,9 @@ struct ProofModel {
         network(model, backend) {}
 };
 
+// The micro preset, one for the process. For tests of one thread.
+ProofModel& shared_model();
+
 // Rows [begin, end).
 struct Rows {
   std::size_t begin, end;

@@ -47,6 +47,8 @@ struct Turn {
 struct LaneShape {
   std::size_t grid = 16;
   std::size_t longest_prompt = 64;
+  // Fewer than the longest reply, so that some replies fill the buffer.
+  std::size_t reply_room = 6;
   // Ring rows beyond the smallest ring; a ring with none forgets soonest.
   std::size_t spare_ring_rows = 0;
 };
