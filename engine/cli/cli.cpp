@@ -19,6 +19,7 @@ struct Dispatch {
     return kv_diff_command(settings, streams);
   }
   int operator()(const InfoSettings& settings) const { return info_command(settings, streams); }
+  int operator()(const BenchSettings& settings) const { return bench_command(settings, streams); }
   int operator()(const InitModelSettings& settings) const {
     return init_model_command(settings, streams);
   }

@@ -57,6 +57,17 @@ struct InfoSettings {
   bool json = false;
 };
 
+// Of a random model of Llama-3-8B's shape.
+struct BenchSettings {
+  std::string backend = "auto";
+  std::vector<std::size_t> lengths{2700, 15900};    // prompt tokens
+  std::vector<std::size_t> prompt_rows{512, 2048};  // chunk sizes to try
+  std::size_t tokens = 64;                          // generated after each prompt
+  std::size_t layers = 32;
+  bool small = false;  // every size divided by 16
+  bool json = false;
+};
+
 struct InitModelSettings {
   std::string preset = "micro";
   std::uint64_t seed = 0;

@@ -89,6 +89,7 @@ struct Parser {
   DigestSettings digest;
   KvDiffSettings kv_diff;
   InfoSettings info;
+  BenchSettings bench;
   InitModelSettings init_model;
 
   Parser() {
@@ -101,6 +102,7 @@ struct Parser {
         app.add_subcommand("info", "Print the model's shape, the backend and a lane's memory");
     add_engine_options(*info_app, info.engine);
     info_app->add_flag("--json", info.json, "Print JSON");
+    define_bench();
     define_init_model();
   }
 
@@ -150,6 +152,31 @@ struct Parser {
     sub->add_flag("--json", kv_diff.json, "Print JSON");
   }
 
+  void define_bench() {
+    CLI::App* sub = app.add_subcommand(
+        "bench", "Time a random model of Llama-3-8B's shape: prefill, decode, each operation");
+    sub->add_option("--backend", bench.backend, "cpu, cuda, or auto: cuda where a device is there")
+        ->check(CLI::IsMember({"cpu", "cuda", "auto"}))
+        ->capture_default_str();
+    const CLI::Range count(1, 1 << 14);
+    sub->add_option("--lengths", bench.lengths, "Prompt lengths")
+        ->delimiter(',')
+        ->check(CLI::Range(1, 30000))
+        ->capture_default_str();
+    sub->add_option("--prompt-rows", bench.prompt_rows, "Chunk sizes to try, in tokens")
+        ->delimiter(',')
+        ->check(count)
+        ->capture_default_str();
+    sub->add_option("--tokens", bench.tokens, "Tokens generated after each prompt")
+        ->check(CLI::Range(2, 1024))
+        ->capture_default_str();
+    sub->add_option("--layers", bench.layers, "Decoder layers")
+        ->check(CLI::Range(1, 64))
+        ->capture_default_str();
+    sub->add_flag("--small", bench.small, "Divide every size by 16: a quick look, not a benchmark");
+    sub->add_flag("--json", bench.json, "Print JSON");
+  }
+
   void define_init_model() {
     CLI::App* sub =
         app.add_subcommand("init-model", "Write a random model, the same on every machine");
@@ -170,6 +197,7 @@ struct Parser {
     if (name == "digest") return digest;
     if (name == "kv-diff") return kv_diff;
     if (name == "info") return info;
+    if (name == "bench") return bench;
     return init_model;
   }
 };

@@ -1,0 +1,94 @@
+// A model of Llama-3-8B's shape with random weights, for benchmarks: nothing is read from a file.
+//
+// The model folder's weights file is a header and a hole of 16 GB; RandomWeights stands between the
+// network and the backend and places random values instead of the file's.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "kernels/ops.h"
+#include "model/model.h"
+#include "runtime/network.h"
+
+namespace engine::cli {
+
+// Forwards to another backend, which must outlive it, except for the values of weights.
+class RandomWeights final : public kernels::Backend {
+ public:
+  explicit RandomWeights(kernels::Backend& backend);
+
+  std::string_view name() const override { return backend_.name(); }
+  std::string_view device() const override { return backend_.device(); }
+  std::unique_ptr<kernels::Buffer> allocate(std::size_t bytes) override {
+    return backend_.allocate(bytes);
+  }
+  void upload(void* to, const void* from_host, std::size_t bytes) override {
+    backend_.upload(to, from_host, bytes);
+  }
+  void download(void* to_host, const void* from, std::size_t bytes) override {
+    backend_.download(to_host, from, bytes);
+  }
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    backend_.copy(to, from, bytes);
+  }
+  void synchronize() override { backend_.synchronize(); }
+
+  // The parts' values are replaced by random ones of deviation 0.02.
+  std::unique_ptr<kernels::Matrix> prepare(std::span<const kernels::MatrixPart> parts,
+                                           std::size_t inner) override;
+  // Likewise; vectors of up to 65,536 elements, the norms, become ones.
+  const kernels::bf16* place(const kernels::bf16* host, std::size_t count) override;
+
+  void embed(float* out, const kernels::bf16* table, std::span<const kernels::Token> tokens,
+             std::size_t hidden) override {
+    backend_.embed(out, table, tokens, hidden);
+  }
+  void rms_norm(kernels::bf16* out, std::size_t out_stride, const float* x, const kernels::bf16* w,
+                std::size_t rows, std::size_t hidden, float epsilon) override {
+    backend_.rms_norm(out, out_stride, x, w, rows, hidden, epsilon);
+  }
+  void matmul(float* out, const kernels::bf16* x, const kernels::Matrix& w,
+              const kernels::bf16* bias, std::size_t rows, bool accumulate) override {
+    backend_.matmul(out, x, w, bias, rows, accumulate);
+  }
+  void write_qkv(kernels::bf16* query, const kernels::KvRows& kv, const kernels::HeadShape& heads,
+                 const kernels::QkvArgs& args, std::size_t rows) override {
+    backend_.write_qkv(query, kv, heads, args, rows);
+  }
+  void attention(kernels::bf16* out, const kernels::KvRows& kv, const kernels::HeadShape& heads,
+                 const kernels::AttentionArgs& args, std::size_t rows) override {
+    backend_.attention(out, kv, heads, args, rows);
+  }
+  void silu_mul(kernels::bf16* out, const float* gate_up, std::size_t rows,
+                std::size_t intermediate) override {
+    backend_.silu_mul(out, gate_up, rows, intermediate);
+  }
+  void top2(std::span<kernels::Top2> out_host, const float* logits,
+            std::size_t vocabulary) override {
+    backend_.top2(out_host, logits, vocabulary);
+  }
+
+ private:
+  kernels::Backend& backend_;
+  std::vector<kernels::bf16> block_;  // random values, reused
+  std::vector<std::vector<kernels::bf16>> placed_;
+};
+
+// A folder that is removed with this object. Throws ModelError or filesystem_error.
+class BenchFolder {
+ public:
+  // `layers`: 32 in the real shape. `small` divides every size by 16, for a quick look.
+  BenchFolder(std::size_t layers, bool small);
+  BenchFolder(const BenchFolder&) = delete;
+  BenchFolder& operator=(const BenchFolder&) = delete;
+  ~BenchFolder();
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace engine::cli
