@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/engine.h"
@@ -17,8 +19,9 @@ struct RowDifference {
 struct KvComparison {
   std::size_t rows = 0;
   std::size_t layers = 0;
-  std::vector<bool> differs;           // [rows, layers]
-  std::optional<RowDifference> first;  // lowest position, then lowest layer
+  std::vector<bool> differs;                        // [rows, layers]
+  std::optional<RowDifference> first;               // lowest position, then lowest layer
+  std::vector<runtime::RowOrigin> left{}, right{};  // [rows]: who wrote each row
 
   std::size_t differing() const;
 };
@@ -34,5 +37,11 @@ std::string describe(const runtime::RowOrigin& origin);
 // Rows across, layers down, at most `width` columns: '.' where all rows of a cell are equal, '#'
 // where one differs.
 std::string picture(const KvComparison& comparison, std::size_t width);
+
+// The picture under an axis of row numbers and a line for each side that shows who wrote the rows,
+// with a legend: where launches begin on one side only is where bits part. Lines of the two sides
+// begin with `left` and `right`, at most nine characters each.
+std::string annotated_picture(const KvComparison& comparison, std::size_t width,
+                              std::string_view left, std::string_view right);
 
 }  // namespace engine::cli

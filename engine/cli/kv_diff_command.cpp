@@ -103,7 +103,7 @@ void print_text(const Outcome& outcome, std::ostream& out) {
         "  first:  row {}, layer {}\n  after turn 1 written by {}\n  alone        written by {}\n",
         rows.first->position, rows.first->layer, describe(rows.first->left),
         describe(rows.first->right));
-    out << picture(rows, kPictureWidth);
+    out << annotated_picture(rows, kPictureWidth, "turn 1+2", "alone");
   } else {
     out << fmt::format("KV rows:  equal ({} rows x {} layers)\n", rows.rows, rows.layers);
   }

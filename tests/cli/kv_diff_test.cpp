@@ -41,5 +41,33 @@ TEST(Picture, FoldsRowsIntoColumns) {
   EXPECT_EQ(picture(comparison, 4), "layer   0 ....\nlayer   1 ..#.\n");
 }
 
+// Rows 0 to 3 in one prefill launch on both sides; then two decode launches against one prefill.
+TEST(AnnotatedPicture, ShowsRowNumbersAndWhoWroteTheRows) {
+  using runtime::RowOrigin;
+  using runtime::Writer;
+  KvComparison comparison{.rows = 8, .layers = 1, .differs = std::vector<bool>(8), .first = {}};
+  comparison.differs[6] = true;
+  for (std::uint32_t row = 0; row < 8; ++row) {
+    const RowOrigin first{Writer::kPrefill, 0, 4};
+    comparison.left.push_back(row < 4 ? first : RowOrigin{Writer::kDecode, row / 2 * 2, 2});
+    comparison.right.push_back(row < 4 ? first : RowOrigin{Writer::kPrefill, 4, 4});
+  }
+  comparison.right.back() = {};
+  EXPECT_EQ(annotated_picture(comparison, 8, "turn 1+2", "alone"),
+            "row       0\n"
+            "turn 1+2  PpppDdDd\n"
+            "alone     PpppPpp-\n"
+            "layer   0 ......#.\n"
+            "          # differs  . equal  p prefill  d decode  PD a launch begins\n");
+}
+
+TEST(AnnotatedPicture, NumbersTheFirstRowOfAColumn) {
+  KvComparison comparison{.rows = 100, .layers = 1, .differs = std::vector<bool>(100), .first = {}};
+  comparison.left.resize(100), comparison.right.resize(100);
+  const std::string text = annotated_picture(comparison, 40, "a", "b");
+  EXPECT_THAT(text, ::testing::StartsWith("row       0               40              80\n"));
+  EXPECT_THAT(text, ::testing::HasSubstr("(up to 3 rows a column)"));
+}
+
 }  // namespace
 }  // namespace engine::cli
