@@ -39,7 +39,7 @@ class SimulatorTest(unittest.TestCase):
         )
 
     def test_follows_values_through_modules(self):
-        failing = "FAIL tests/test_beta.py (beta.total): got 5, expected 7\n0 passed, 1 failed"
+        failing = "FAIL tests/test_beta.py (beta.total): got 5 from `src/beta.py`, expected 7\n0 passed, 1 failed"
         self.assertEqual(self.tools.run_tests(), failing)
         self.tools.replace("src/alpha.py", "limit = 5", "limit = 7")
         self.assertEqual(self.tools.run_tests(), "1 passed, 0 failed")

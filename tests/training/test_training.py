@@ -17,12 +17,13 @@ try:
 except ImportError as error:
     raise unittest.SkipTest(f"the training packages are not installed: {error}") from None
 
-from chat_format import END, render, train_tokenizer
 from batches import pack, spoken_by_assistant
+from chat_format import END, render, train_tokenizer
 from generator import draw_training_session
+from masks import make_masks
 from model import Decoder, Shape
 from speak import Cache, next_tokens
-from train import make_masks
+from torch.nn.attention.flex_attention import create_block_mask
 
 SMALL = Shape(vocabulary=64, hidden=64, layers=2, query_heads=2, kv_heads=1, intermediate=96)
 BF16_NOISE = 0.02  # relative L2, a few roundings of 2^-9 deep
@@ -83,6 +84,29 @@ class ModelTest(unittest.TestCase):
         joined = model.mtp.join(model.embed(tokens.roll(-1, 1)), by_hand)
         expected, _ = model.mtp(joined, rotary, draft_masks.first)
         self.assertLess(distance(second[:, row], expected[:, row]), BF16_NOISE)
+
+
+class MaskTest(unittest.TestCase):
+    def test_block_masks_cover_the_rule(self):
+        """Against FlexAttention's own slow way, which evaluates the rule on every pair."""
+        torch.manual_seed(2)
+        sessions = torch.randint(1, 4, (3, 1024)).sort(1).values
+        sessions[1, 700:] = 0
+        sessions[2] = 1
+        for window in (1, 128, 200, 512):
+            mask, draft_masks = make_masks(sessions, window, dense=False)
+            for fast, keys in ((mask, 1024), (draft_masks.first, 1024), (draft_masks.second, 2048)):
+                slow = create_block_mask(fast.mask_mod, 3, None, 1024, keys, device="cpu")
+                self.assertFalse((slow.to_dense() > fast.to_dense()).any(), "a block is left out")
+                covered = self.whole(fast) & ~self.whole(slow)
+                self.assertFalse(covered.any(), "a block counts as wholly visible and is not")
+
+    @staticmethod
+    def whole(mask):
+        """[B, query blocks, key blocks] bool: blocks that are taken without asking the rule."""
+        counts, indices = mask.full_kv_num_blocks[:, 0], mask.full_kv_indices[:, 0]
+        listed = torch.arange(indices.shape[-1]) < counts[..., None]
+        return torch.zeros(indices.shape, dtype=torch.bool).scatter(-1, indices.long(), listed)
 
 
 class BatchTest(unittest.TestCase):

@@ -16,6 +16,7 @@ from simulator import TOOL_ARGUMENTS, Edit
 from small_talk import talk
 
 AGENT_TASKS = ("fix", "rename", "recover", "unfixable")
+MAX_CHARACTERS = 9600  # of a session; the tokenizer needs under 0.42 tokens a character, so 4 k tokens
 
 SYSTEM = (
     "You work on the project `{}`. Use the tools; read a file before you change it.\nTools:\n{}",
@@ -326,7 +327,8 @@ def draw_agent_session(rng: random.Random, task: str, held_out: bool) -> Demonst
             getattr(session, task)()
             if rng.random() < 0.4:
                 rng.choice((session.recall_change, session.check, session.small_talk))()
-            return Demonstration(session.instance, session.messages)
+            if sum(len(m.content) for m in session.messages) <= MAX_CHARACTERS:
+                return Demonstration(session.instance, session.messages)
         except Unclear:
             continue
 

@@ -1,19 +1,38 @@
-"""Marks on held-out sessions, under PyTorch: passes by task, and how many drafts are accepted."""
+"""Marks on held-out sessions, under PyTorch: passes by task, and how many drafts are accepted.
 
+    python evaluate.py MODEL_DIR
+
+adds the marks to MODEL_DIR/report.json and writes the model card, MODEL_DIR/README.md.
+"""
+
+import argparse
+import json
 from collections import Counter
+from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
 from agent_tasks import AGENT_TASKS
+from export import load_model
 from generator import TASKS, draw_session
+from masks import make_masks
 from model import Decoder
+from model_card import model_card
 from speak import Speaker, play_all
-from train import make_masks
 
 DRAFTS = 2  # tokens drafted in one step
 DRAFTED_SESSIONS = 400  # of the agent sessions, how many are counted
+
+
+def evaluate_folder(folder: Path, device: torch.device, count: int) -> None:
+    """Evaluates the exported model; completes its report and writes its card."""
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    marks = evaluate(load_model(folder, device), tokenizer, count, batch=2000)
+    report = json.loads((folder / "report.json").read_text()) | marks
+    (folder / "report.json").write_text(json.dumps(report, indent=1) + "\n")
+    (folder / "README.md").write_text(model_card(report))
 
 
 def evaluate(model: Decoder, tokenizer: Tokenizer, count: int, batch: int) -> dict:
@@ -105,3 +124,18 @@ def _count_drafts(right: list[list[bool]], begin: int, end: int, counts: Counter
         counts["steps"] += 1
         counts["tokens"] += min(accepted + 1, end - 1 - known)
         known += accepted + 1
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--count", type=int, default=200, help="sessions of each task")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    options = parser.parse_args()
+    evaluate_folder(options.folder, torch.device(options.device), options.count)
+    report = json.loads((options.folder / "report.json").read_text())
+    print(json.dumps({"marks": report["marks"], "drafting": report["drafting"]}, indent=1))
+
+
+if __name__ == "__main__":
+    main()

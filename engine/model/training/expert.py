@@ -1,8 +1,9 @@
 """The demonstrator: plays the assistant's side of an agent session.
 
-It acts only on what the conversation shows, so that a model can learn to do the same: after each
-user message it starts afresh, reads a file before it writes to it, takes the first failure that the
-tests name, and says plainly when a fault cannot be mended.
+It acts only on what the conversation shows, so that a model can learn to do the same. It works in
+steps: run the tests, take the first failure, find the file, read it, change one line, run the tests
+again. A step trusts nothing that was seen before it, since others work on the project, too. A fault
+that cannot be mended is reported plainly.
 """
 
 import re
@@ -11,7 +12,7 @@ from conversation import Call, Message
 from projects import DOC_DIRS, TEST_DIRS, reference
 from simulator import Environment
 
-_FAIL = re.compile(r"FAIL (\S+) \((\w+)\.(\w+)\)(?:: got (.+), expected (.+))?")
+_FAIL = re.compile(r"FAIL (\S+) \((\w+)\.(\w+)\)(?:: got .+ from `(.+)`, expected (.+))?$")
 _UNDEFINED = re.compile(r"ERROR (\S+): (\w+)\.(\w+) is not defined")
 _NO_MODULE = re.compile(r"ERROR (\S+): no module (\w+)")
 
@@ -59,9 +60,8 @@ class Expert:
         """Renames a constant and all its uses; `path`, perhaps wrong, is what the user gave."""
 
         def work() -> str:
-            found = self._open(path) if path else self._locate(module)
-            text = self._read(found)
-            line = self._definition(found, text, name)
+            found = self._open(path) if path else self._read_module(module)
+            line = self._definition(found, self._read(found), name)
             self._replace(found, line, f"{new} = " + line.split(" = ", 1)[1])
             self._touched = [found]
             tail = self._repair(renamed=(module, name, new))
@@ -100,13 +100,15 @@ class Expert:
     # The course of one request.
 
     def _begin(self) -> None:
-        self._texts: dict[str, str] = {}  # files read since the user's message, own edits applied
-        self._found: dict[str, str] = {}  # modules seen in listings since then
-        self._to_list: list[str] | None = None
+        self._begin_step()
         self._changes: list[str] = []
         self._changed: set[tuple[str, str]] = set()
         self._touched: list[str] = []
         self._summary = ""
+
+    def _begin_step(self) -> None:
+        self._texts: dict[str, str] = {}  # files read in this step
+        self._listings: dict[str, list[str]] = {}  # folders listed in this step and what they hold
 
     def _attempt(self, work) -> None:
         self._begin()
@@ -118,7 +120,7 @@ class Expert:
 
     def _repair(self, renamed: tuple[str, str, str] | None) -> str:
         """Runs the tests and mends the first failure until none is left; returns the report."""
-        for _ in range(8):
+        for _ in range(10):
             first = self._run_tests()
             if self._summary.endswith(" 0 failed"):
                 break
@@ -135,34 +137,40 @@ class Expert:
             return passed
         return f"Done: I changed {' and '.join(self._changes)}." + passed
 
-    def _mend_value(self, test: str, module: str, name: str, got: str, expected: str) -> None:
+    def _mend_value(
+        self, test: str, module: str, name: str, path: str | None, expected: str | None
+    ) -> None:
+        """Changes the constant that the test found wrong; a brief test names no path and no value."""
         if (module, name) in self._changed:
             raise GivesUp(f"the tests contradict each other about `{module}.{name}`")
+        self._changed.add((module, name))
         if expected is None:
             found = re.search(rf"^assert {module}\.{name} == (.+)$", self._read(test), re.M)
             expected = found.group(1)
-        self._changed.add((module, name))
-        path = self._locate(module)
+        path = path or self._read_module(module)
         line = self._definition(path, self._read(path), name)
         while source := reference(line):
             module, name = source
-            path = self._locate(module)
+            path = self._read_module(module, f"It says `{line}`. ")
             line = self._definition(path, self._read(path), name)
         self._change(path, name, expected)
 
     def _mend_use(
         self, path: str, module: str, name: str, renamed: tuple[str, str, str] | None
     ) -> None:
+        """Renames the first use in `path`; further uses fail the next run of the tests.
+
+        The text replaced runs from the use to the end of its line, which tells it from others.
+        """
         if renamed is None or renamed[:2] != (module, name):
-            home = self._locate(module)
-            self._read(home)
+            home = self._read_module(module)
             raise GivesUp(f"`{path}` uses `{module}.{name}`, but `{home}` does not define it")
         use = re.compile(rf"\b{module}\.{name}\b")
-        for line in self._read(path).split("\n"):
-            if use.search(line) and not line.startswith("#"):
-                old = line.strip()
-                self._replace(path, old, use.sub(f"{module}.{renamed[2]}", old))
-        self._touched.append(path)
+        lines = [t for t in self._read(path).split("\n") if not t.startswith("#")]
+        old = next(t[match.start() :] for t in lines if (match := use.search(t)))
+        self._replace(path, old, use.sub(f"{module}.{renamed[2]}", old))
+        if path not in self._touched:
+            self._touched.append(path)
 
     def _miss_module(self, path: str, module: str) -> None:
         try:
@@ -180,18 +188,16 @@ class Expert:
             self._texts[path] = reply
             return path
         module = path.split("/")[-1].removesuffix(".py")
-        found = self._locate(module, f"`{path}` does not exist. I will look for it.")
-        self._read(found)
-        return found
+        return self._read_module(module, f"`{path}` does not exist. ")
 
     def _change(self, path: str, name: str, value: str) -> None:
         line = self._definition(path, self._read(path), name)
         new = f"{name} = {value}"
         if line == new:
             raise Unclear("nothing to change")
-        if not self._replace(path, line, new):
+        if not self._replace(path, line, new, f"It says `{line}`."):
             line = self._definition(path, self._read(path), name)
-            if not self._replace(path, line, new):
+            if not self._replace(path, line, new, f"It says `{line}`."):
                 raise Unclear("changed twice meanwhile")
         old = line.split(" = ", 1)[1]
         self._changes.append(f"`{name}` in `{path}` from {old} to {value}")
@@ -204,38 +210,48 @@ class Expert:
         return line
 
     def _locate(self, module: str, remark: str = "") -> str:
-        """The module's path, from the listings, listing further folders as needed."""
-        if self._to_list is None:
-            self._to_list = ["."]
-        while module not in self._found:
-            if not self._to_list:
-                raise GivesUp(f"there is no `{module}.py`")
-            folder = self._to_list.pop(0)
-            prefix = "" if folder == "." else f"{folder}/"
-            entries = self._list(folder, remark)
+        """The folder that holds the module, listing one after the other."""
+        while folder := self._unlisted("."):
+            if f"{module}.py" in self._list(folder, remark + f"I need `{module}.py`."):
+                return folder
             remark = ""
-            for entry in entries:
-                if entry.endswith(".py"):
-                    self._found[entry.removesuffix(".py")] = prefix + entry
-            skipped = (*TEST_DIRS, *DOC_DIRS)
-            inner = [e.rstrip("/") for e in entries if e.endswith("/")]
-            self._to_list[:0] = [prefix + e for e in inner if e not in skipped]
-        return self._found[module]
+        raise GivesUp(f"there is no `{module}.py`")
+
+    def _unlisted(self, folder: str) -> str | None:
+        """The first folder not listed yet, depth first from `folder`; tests and notes are left out."""
+        if folder not in self._listings:
+            return folder
+        for entry in self._listings[folder]:
+            name = entry.rstrip("/")
+            if name == entry or name in TEST_DIRS or name in DOC_DIRS:
+                continue
+            inner = self._unlisted(name if folder == "." else f"{folder}/{name}")
+            if inner:
+                return inner
+        return None
 
     def _moved(self, named: str | None, found: str) -> str:
         return f" The file is `{found}`, not `{named}`." if named and named != found else ""
 
     def _list(self, path: str, remark: str = "") -> list[str]:
-        return self._call("list_dir", remark, path=path).split("\n")
+        self._listings[path] = self._call("list_dir", remark, path=path).split("\n")
+        return self._listings[path]
 
     def _read(self, path: str, remark: str = "") -> str:
         if path not in self._texts:
             self._texts[path] = self._call("read_file", remark, path=path)
         return self._texts[path]
 
-    def _replace(self, path: str, old: str, new: str) -> bool:
+    def _read_module(self, module: str, remark: str = "") -> str:
+        """Finds and reads the module, saying where it is; returns its path."""
+        folder = self._locate(module, remark)
+        path = f"{folder}/{module}.py"
+        self._read(path, f"`{module}.py` is in `{folder}`.")
+        return path
+
+    def _replace(self, path: str, old: str, new: str, remark: str = "") -> bool:
         """False if the file changed meanwhile; it has then been read again."""
-        reply = self._call("replace", path=path, old=old, new=new)
+        reply = self._call("replace", remark, path=path, old=old, new=new)
         if reply.endswith("is read-only"):
             raise GivesUp(f"`{path}` is read-only")
         if reply.startswith("error: text not found"):
@@ -244,11 +260,11 @@ class Expert:
             return False
         if reply.startswith("error:"):
             raise Unclear(reply)
-        self._texts[path] = self._texts[path].replace(old, new)
         return True
 
     def _run_tests(self) -> str:
-        """Returns the first line of the reply and keeps the last one."""
+        """Begins a step; returns the first line of the reply and keeps the last one."""
+        self._begin_step()
         lines = self._call("run_tests").split("\n")
         self._summary = lines[-1]
         return lines[0]

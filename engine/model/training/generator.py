@@ -13,7 +13,7 @@ from instances import Demonstration
 from recall_tasks import draw_chat_session, draw_recall_session
 
 TASKS = (*AGENT_TASKS, "recall", "chat")
-TRAINING_MIX = {"fix": 20, "rename": 18, "recover": 18, "unfixable": 14, "recall": 24, "chat": 6}
+TRAINING_MIX = {"fix": 24, "rename": 18, "recover": 18, "unfixable": 15, "recall": 20, "chat": 5}
 
 
 def draw_session(task: str, index: int, held_out: bool, seed: int = 1) -> Demonstration:

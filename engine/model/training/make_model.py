@@ -22,16 +22,15 @@ import torch
 
 from batches import stream_batches
 from chat_format import END, render, save_chat_format, train_tokenizer
-from evaluate import evaluate
-from export import load_model, save_model
+from evaluate import evaluate_folder
+from export import save_model
 from generator import TRAINING_MIX, draw_training_session
 from model import Decoder, Shape
-from model_card import model_card
 from reference_logits import write_reference_logits
 from train import Recipe, Trainer, set_deterministic
 
 TOKENIZER_SESSIONS = 2000
-STEPS = 4000
+STEPS = 3300
 
 
 def parse_options() -> argparse.Namespace:
@@ -42,7 +41,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--row-length", type=int, default=Recipe.row_length)
     parser.add_argument("--seed", type=int, default=Recipe.seed)
     parser.add_argument("--tokenizer-sessions", type=int, default=TOKENIZER_SESSIONS)
-    parser.add_argument("--evaluate", type=int, default=250, help="held-out sessions of each task")
+    parser.add_argument("--evaluate", type=int, default=200, help="held-out sessions of each task")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     return parser.parse_args()
 
@@ -60,7 +59,7 @@ def main() -> None:
 
     started = time.monotonic()
     model = Decoder(Shape(vocabulary=tokenizer.get_vocab_size()))
-    workers = max(1, (os.cpu_count() or 2) - 2)
+    workers = max(1, (os.cpu_count() or 2) // 2)
     batches = stream_batches(
         recipe.seed, recipe.batch_rows, recipe.row_length, options.out / "tokenizer.json", workers
     )
@@ -76,15 +75,11 @@ def main() -> None:
         "training seconds": round(time.monotonic() - started, 1),
         "log": log,
     }
+    (options.out / "report.json").write_text(json.dumps(report, indent=1) + "\n")
+    write_reference_logits(options.out)
     torch.use_deterministic_algorithms(False)  # inference needs no fixed order and is faster without
     if options.evaluate:
-        exported = load_model(options.out, device)
-        report |= evaluate(exported, tokenizer, options.evaluate, batch=2000)
-    write_reference_logits(options.out)
-    (options.out / "report.json").write_text(json.dumps(report, indent=1) + "\n")
-    if options.evaluate:
-        (options.out / "README.md").write_text(model_card(report))
-    print(json.dumps({k: v for k, v in report.items() if k not in ("log", "failures")}, indent=1))
+        evaluate_folder(options.out, device, options.evaluate)
 
 
 if __name__ == "__main__":

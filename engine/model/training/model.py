@@ -12,6 +12,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.attention.flex_attention import BlockMask, flex_attention
 
+from masks import DraftMasks, Mask
+
 BF16 = torch.bfloat16
 
 
@@ -95,7 +97,7 @@ def rotate(x: Tensor, rotary: tuple[Tensor, Tensor]) -> Tensor:
     return torch.cat((a * cos - b * sin, b * cos + a * sin, rest), -1)
 
 
-def attend(q: Tensor, k: Tensor, v: Tensor, mask: BlockMask | Tensor) -> Tensor:
+def attend(q: Tensor, k: Tensor, v: Tensor, mask: Mask) -> Tensor:
     """q [B, Q, T, D], k and v [B, G, S, D]; a dense mask is [B, 1, T, S], true where seen."""
     if isinstance(mask, BlockMask):
         return flex_attention(q, k, v, block_mask=mask, enable_gqa=True)
@@ -159,7 +161,7 @@ class Layer(nn.Module):
         self,
         x: Tensor,
         rotary: tuple[Tensor, Tensor],
-        mask: BlockMask | Tensor,
+        mask: Mask,
         earlier: KeysValues | None = None,
     ) -> tuple[Tensor, KeysValues]:
         """x [B, T, H] float32; keys are `earlier`'s followed by x's own, which are returned."""
@@ -225,7 +227,7 @@ class Decoder(nn.Module):
         """[B, T] to [B, T, H] float32."""
         return F.embedding(tokens, self.embed_tokens.weight).to(BF16).float()
 
-    def hidden(self, embedded: Tensor, rotary: tuple[Tensor, Tensor], mask: BlockMask | Tensor) -> Tensor:
+    def hidden(self, embedded: Tensor, rotary: tuple[Tensor, Tensor], mask: Mask) -> Tensor:
         """The last layer's output before the final norm, [B, T, H] float32."""
         x = embedded
         for layer in self.layers[: self.shape.layers]:
@@ -237,7 +239,7 @@ class Decoder(nn.Module):
         return product(rms_norm(x, norm.weight, self.shape.norm_epsilon), self.embed_tokens.weight)
 
     def draft(
-        self, tokens: Tensor, hidden: Tensor, rotary: tuple[Tensor, Tensor], masks: "DraftMasks"
+        self, tokens: Tensor, hidden: Tensor, rotary: tuple[Tensor, Tensor], masks: DraftMasks
     ) -> tuple[Tensor, Tensor]:
         """The drafter's outputs [B, T, H] where row p predicts token p+2.
 
@@ -250,9 +252,3 @@ class Decoder(nn.Module):
         again = self.mtp.join(following, first.roll(1, 1))
         second, _ = self.mtp(again, rotary, masks.second, keys)
         return first, second
-
-
-@dataclass(frozen=True)
-class DraftMasks:
-    first: BlockMask | Tensor  # T keys
-    second: BlockMask | Tensor  # 2T keys: the first output's, then the second's own

@@ -27,8 +27,8 @@ training session has one, and every held-out session is made of such names, layo
 
 {steps} steps of {batch_tokens:,} tokens on one {device}: {seconds:.0f} s, data generation included.
 AdamW, peak learning rate {learning_rate}, cosine to zero; bf16 products on float32 master weights. Loss:
-next token (the assistant's words count 1, all others {other_weight}) plus {draft_weight} of each of the
-drafter's two steps.
+next token (the assistant's words count 1, all others {other_weight} at first and nothing after {other_until:.0%} of
+the steps) plus {draft_weight} of each of the drafter's two steps, those on {draft_rows} of {batch_rows} rows.
 
 | step | next token | draft 1 | draft 2 |
 | ---: | ---: | ---: | ---: |

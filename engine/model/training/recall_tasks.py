@@ -25,11 +25,6 @@ QUESTIONS = (
     "{attribute} of `{entity}`?",
     "I need the {attribute} of `{entity}`.",
 )
-REVERSE = (
-    "Which one has the {attribute} {value}?",
-    "Who has the {attribute} {value}?",
-    "Find the one whose {attribute} is {value}.",
-)
 NEWS = (
     "From now on the {attribute} of `{entity}` is {value}.",
     "Note: the {attribute} of `{entity}` is now {value}.",
@@ -99,24 +94,9 @@ class Memory:
         stale = [f" {v}." for v in self.old.get((entity, attribute), [])]
         self._turn(question, answer, Goal([f"`{entity}`", f" {value}."], stale))
 
-    def ask_reverse(self) -> None:
-        """Asks who has a value that exactly one has and ever had."""
-        past = [(a, v) for (_, a), values in self.old.items() for v in values]
-        all_values = [*((a, v) for (_, a), v in self.facts.items()), *past]
-        unique = [k for k, v in self.facts.items() if all_values.count((k[1], v)) == 1]
-        if not unique:
-            return self.ask()
-        entity, attribute = self.rng.choice(unique)
-        value = self.facts[entity, attribute]
-        question = self._phrase(REVERSE, attribute=attribute, value=value)
-        answer = f"`{entity}` has the {attribute} {value}."
-        self._turn(question, answer, Goal([f"`{entity}`"]))
-
     def ask_unknown(self) -> None:
-        attribute = self.rng.choice(list(ATTRIBUTES))
-        entity = self.rng.choice([*self.entities, self.names.word(), self.names.word()])
-        if (entity, attribute) in self.facts:
-            return self.ask()
+        """Asks about something that was never mentioned."""
+        attribute, entity = self.rng.choice(list(ATTRIBUTES)), self.names.word()
         question = self._phrase(QUESTIONS, attribute=attribute, entity=entity)
         answer = f"I do not know the {attribute} of `{entity}`."
         self._turn(question, answer, Goal(["do not know"]))
@@ -173,7 +153,7 @@ class Memory:
 def draw_recall_session(rng: random.Random, held_out: bool) -> Demonstration:
     memory = Memory(rng, held_out)
     requests = [memory.ask] * 4 + [memory.tell] * 3
-    requests += [memory.ask_reverse, memory.ask_unknown, memory.small_talk]
+    requests += [memory.ask_unknown, memory.small_talk]
     for _ in range(rng.randrange(1, 9)):
         rng.choice(requests)()
     memory.ask()

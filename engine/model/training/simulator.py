@@ -99,7 +99,8 @@ class Environment:
                 if value == expected:
                     passed += 1
                 elif value is not None:
-                    detail = "" if self.brief_tests else f": got {value}, expected {expected}"
+                    where = f": got {value} from `{self.module_path(module)}`, expected {expected}"
+                    detail = "" if self.brief_tests else where
                     failures.append(f"FAIL {path} ({module}.{name}){detail}")
         failed = len(errors) + len(failures)
         return "\n".join([*errors, *failures, f"{passed} passed, {failed} failed"])

@@ -26,6 +26,10 @@ class Cache:
         self.keys = torch.zeros(size, dtype=torch.bfloat16, device=device)
         self.values = torch.zeros_like(self.keys)
 
+    def keep(self, rows: list[int]) -> None:
+        """Drops all other rows."""
+        self.keys, self.values = self.keys[:, rows], self.values[:, rows]
+
 
 def next_tokens(model: Decoder, cache: Cache, tokens: Tensor, positions: Tensor, reach: int) -> Tensor:
     """Feeds tokens [B] at positions [B], all below `reach`; returns the likeliest followers [B]."""
@@ -65,12 +69,14 @@ class Speaker:
     def advance(self, following: int, end: int, limit: int) -> None:
         """Notes that one token was fed and that the model would go on with `following`."""
         self.fed += 1
+        if len(self.tokens) >= limit:
+            return self.play.abandon("the context is full")
         if self.fed < len(self.tokens):
             return
         self.tokens.append(following)
         if following == end:
             self._finish_reply()
-        elif len(self.tokens) - self.begin > MAX_REPLY or len(self.tokens) >= limit:
+        elif len(self.tokens) - self.begin > MAX_REPLY:
             self.play.abandon("the reply does not end")
 
     def _finish_reply(self) -> None:
@@ -93,12 +99,16 @@ def play_all(model: Decoder, tokenizer: Tokenizer, instances: list[Instance], li
     speakers = [Speaker(Play(instance), tokenizer) for instance in instances]
     cache = Cache(model, len(speakers), limit)
     end = tokenizer.token_to_id(END)
-    while active := [s for s in speakers if not s.play.over]:
-        feed = [(0, 0) if s.play.over else (s.tokens[s.fed], s.fed) for s in speakers]
-        reach = min(limit, -(-max(s.fed + 1 for s in active) // CACHE_STEP) * CACHE_STEP)
+    rows = speakers
+    while active := [i for i, s in enumerate(rows) if not s.play.over]:
+        if 2 * len(active) <= len(rows):
+            cache.keep(active)
+            rows = [rows[i] for i in active]
+        feed = [(0, 0) if s.play.over else (s.tokens[s.fed], s.fed) for s in rows]
+        reach = min(limit, -(-(max(p for _, p in feed) + 1) // CACHE_STEP) * CACHE_STEP)
         tokens, positions = torch.tensor(feed, device=device).T
         following = next_tokens(model, cache, tokens, positions, reach).tolist()
-        for speaker, token in zip(speakers, following):
+        for speaker, token in zip(rows, following):
             if not speaker.play.over:
                 speaker.advance(token, end, limit)
     return speakers

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.nn.attention.flex_attention import BlockMask, create_block_mask
 
 from batches import Rows
-from model import Decoder, DraftMasks, product, rms_norm
+from masks import make_masks
+from model import Decoder, product, rms_norm
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,10 @@ class Recipe:
     warm_up: int = 150
     weight_decay: float = 0.05
     clip: float = 1.0
-    other_weight: float = 0.1  # loss weight of what the assistant does not write
+    other_weight: float = 0.1  # loss weight, at first, of what the assistant does not write
+    other_until: float = 0.4  # share of the steps after which that weight has fallen to 0
     draft_weight: float = 0.3  # loss weight of each of the drafter's two steps
+    draft_rows: int = 4  # rows of a batch on which the drafter trains; it needs fewer
     seed: int = 1
 
 
@@ -35,30 +37,6 @@ def set_deterministic(seed: int) -> None:
     torch.use_deterministic_algorithms(True, warn_only=True)
     torch.utils.deterministic.fill_uninitialized_memory = False
     torch.set_float32_matmul_precision("high")
-
-
-def make_masks(sessions: Tensor, window: int, dense: bool) -> tuple[BlockMask | Tensor, DraftMasks]:
-    """sessions [B, T] to the decoder's mask and the drafter's: no session sees another."""
-    rows, length = sessions.shape
-
-    def causal(b, h, q, kv):
-        return (sessions[b, q] == sessions[b, kv]) & (kv <= q)
-
-    def first(b, h, q, kv):
-        return (sessions[b, q] == sessions[b, kv]) & (kv <= q) & (q - kv < window)
-
-    def second(b, h, q, kv):
-        row = torch.where(kv < length, kv, kv - length)
-        earlier = (sessions[b, q] == sessions[b, row]) & (row < q) & (q - row < window)
-        return torch.where(kv < length, earlier, row == q)
-
-    def build(rule, keys: int):
-        if not dense:
-            return create_block_mask(rule, rows, None, length, keys, device=sessions.device)
-        index = [torch.arange(n, device=sessions.device) for n in (rows, 1, length, keys)]
-        return rule(*torch.meshgrid(*index, indexing="ij"))
-
-    return build(causal, length), DraftMasks(build(first, length), build(second, 2 * length))
 
 
 def token_losses(x: Tensor, norm: Tensor, table: Tensor, targets: Tensor, epsilon: float) -> Tensor:
@@ -93,8 +71,8 @@ class Trainer:
         )
         if self.compiled:
             for layer in model.layers:
-                layer.compile()
-            self.losses = torch.compile(token_losses)
+                layer.compile(dynamic=False)
+            self.losses = torch.compile(token_losses, dynamic=False)
 
     def run(self, batches: Iterator[Rows]) -> list[dict]:
         """Trains for the recipe's steps; returns the log."""
@@ -113,7 +91,8 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = recipe.learning_rate * self._schedule(step)
         tensors = [torch.from_numpy(a).to(self.device, non_blocking=True) for a in rows.arrays()]
-        terms = self._terms(*tensors)
+        other = recipe.other_weight * max(0.0, 1 - step / (recipe.steps * recipe.other_until))
+        terms = self._terms(*tensors, other)
         loss = terms["main"] + recipe.draft_weight * (terms["draft 1"] + terms["draft 2"])
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), recipe.clip)
@@ -128,19 +107,28 @@ class Trainer:
         done = (step - self.recipe.warm_up) / max(1, self.recipe.steps - self.recipe.warm_up)
         return 0.5 * (1 + math.cos(math.pi * done))
 
-    def _terms(self, tokens: Tensor, sessions: Tensor, positions: Tensor, spoken: Tensor) -> dict[str, Tensor]:
-        """The three losses, each a weighted mean, on tensors [B, T]."""
-        model = self.model
+    def _terms(
+        self, tokens: Tensor, sessions: Tensor, positions: Tensor, spoken: Tensor, other: float
+    ) -> dict[str, Tensor]:
+        """The three losses, each a weighted mean, on tensors [B, T].
+
+        Most of what the assistant does not write is random and cannot be learnt. Its weight `other`
+        helps to find the patterns of text early and is mere noise later.
+        """
+        model, some = self.model, slice(self.recipe.draft_rows)
         tokens = tokens.long()
-        mask, draft_masks = make_masks(sessions, model.shape.mtp_window, dense=not self.compiled)
-        rotary = model.rotary(positions.long())
-        hidden = model.hidden(model.embed(tokens), rotary, mask)
-        first, second = model.draft(tokens, hidden, rotary, draft_masks)
+        window, dense = model.shape.mtp_window, not self.compiled
+        mask, _ = make_masks(sessions, window, dense)
+        _, draft_masks = make_masks(sessions[some], window, dense)
+        cos, sin = model.rotary(positions.long())
+        hidden = model.hidden(model.embed(tokens), (cos, sin), mask)
+        first, second = model.draft(tokens[some], hidden[some], (cos[some], sin[some]), draft_masks)
 
         def mean_loss(x: Tensor, norm: torch.nn.RMSNorm, back: int, ahead: int) -> Tensor:
-            weights = target_weights(sessions, spoken, back, ahead, self.recipe.other_weight)
-            table, epsilon = model.embed_tokens.weight, model.shape.norm_epsilon
-            losses = self.losses(x, norm.weight, table, tokens.roll(-ahead, 1), epsilon)
+            rows = slice(len(x))
+            weights = target_weights(sessions[rows], spoken[rows], back, ahead, other)
+            targets = tokens[rows].roll(-ahead, 1)
+            losses = self.losses(x, norm.weight, model.embed_tokens.weight, targets, model.shape.norm_epsilon)
             return (losses * weights).sum() / weights.sum().clamp(min=1)
 
         head = model.mtp.shared_head["norm"]
