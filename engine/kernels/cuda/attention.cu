@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "kernels/cuda/attention_prefill.h"
 #include "kernels/cuda/attention_problem.cuh"
 
 namespace engine::kernels::cuda {
@@ -32,9 +33,11 @@ struct Layout {
 // Rows of D elements to shared memory, 16 bytes a copy; rows that are not `valid` become zero.
 template <unsigned kHead, typename Source>
 __device__ void load_rows(std::uint32_t to, unsigned rows, unsigned head_size, Source&& source) {
-  const unsigned pieces = head_size / 8;
-  for (unsigned i = threadIdx.x; i < rows * pieces; i += kThreads) {
-    const unsigned row = i / pieces, piece = i % pieces;
+  constexpr unsigned kPieces = kHead / 8;
+#pragma unroll 4
+  for (unsigned i = threadIdx.x; i < rows * kPieces; i += kThreads) {
+    const unsigned row = i / kPieces, piece = i % kPieces;
+    if (piece * 8 >= head_size) continue;
     const bf16* from = source(row);
     copy_16(to + row * Layout<kHead>::kStride + piece * 16, from + piece * 8, from != nullptr);
   }
@@ -250,6 +253,8 @@ void launch_attention(const AttentionProblem& p, cudaStream_t stream) {
 }
 
 void launch_for_head(const AttentionProblem& p, cudaStream_t stream) {
+  if (p.partial == nullptr && (p.head_size == 64 || p.head_size == 128))
+    return attention_prefill(p, stream);
   if (p.head_size <= 32) return launch_attention<32>(p, stream);
   if (p.head_size <= 64) return launch_attention<64>(p, stream);
   if (p.head_size <= 128) return launch_attention<128>(p, stream);

@@ -119,8 +119,8 @@ __device__ inline void cluster_sync() {
 __device__ inline float load_from_block(std::uint32_t address, std::uint32_t rank) {
   std::uint32_t remote;
   float value;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(address), "r"(rank));
-  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(value) : "r"(remote) : "memory");
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(address), "r"(rank));
+  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(value) : "r"(remote));
   return value;
 }
 

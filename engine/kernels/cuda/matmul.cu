@@ -21,7 +21,7 @@ template <unsigned kRows>
 struct Tiling {
   static constexpr unsigned kRowBytes = kRows * kTileInner * sizeof(bf16);
   static constexpr unsigned kStageBytes = kWeightBytes + kRowBytes;
-  static constexpr unsigned kBlocks = kRows <= 32 ? 3 : kRows <= 128 ? 2 : 1;  // a multiprocessor
+  static constexpr unsigned kBlocks = 2;  // a multiprocessor
   static constexpr unsigned kStages = (220 * 1024 / kBlocks - 2048) / kStageBytes;
   static constexpr unsigned kRegisters = kRows / 2;  // accumulators of a consumer thread
   static constexpr unsigned kSharedBytes = kStages * kStageBytes + 1024 + 2 * kStages * 8;
@@ -158,15 +158,26 @@ __device__ void add_slices(const float (&c)[Tiling<kRows>::kRegisters], float* s
   __syncwarp();
   cluster_sync();
   if (threadIdx.x < kConsumers) {
-    const unsigned share = kElements / p.split;
-    const unsigned begin = cluster_rank() * share;
-    for (unsigned e = begin + threadIdx.x; e < begin + share; e += kConsumers) {
-      const std::uint32_t address = shared_address(shared + e);
-      float sum = load_from_block(address, 0);
-      for (unsigned s = 1; s < p.split; ++s)
-        sum = sum + load_from_block(address, s);
-      const unsigned i = e / kConsumers, thread = e % kConsumers;
-      store(p, row + tile_row(i, thread), output + tile_output(i, thread), sum);
+    // Several elements at once, so that their loads are under way together.
+    constexpr unsigned kBatch = 4;
+    const unsigned share = kElements / p.split, begin = cluster_rank() * share;
+    for (unsigned base = begin + threadIdx.x; base < begin + share; base += kBatch * kConsumers) {
+      float sum[kBatch];
+      for (unsigned s = 0; s < p.split; ++s) {
+#pragma unroll
+        for (unsigned j = 0; j < kBatch; ++j) {
+          const unsigned e = base + j * kConsumers;
+          if (e >= begin + share) break;
+          const float slice = load_from_block(shared_address(shared + e), s);
+          sum[j] = s == 0 ? slice : sum[j] + slice;
+        }
+      }
+#pragma unroll
+      for (unsigned j = 0; j < kBatch; ++j) {
+        const unsigned e = base + j * kConsumers, i = e / kConsumers, thread = e % kConsumers;
+        if (e >= begin + share) break;
+        store(p, row + tile_row(i, thread), output + tile_output(i, thread), sum[j]);
+      }
     }
   }
   __syncwarp();
