@@ -54,7 +54,16 @@ __device__ void load_queries(std::uint32_t to, const AttentionProblem& p, unsign
 template <unsigned kHead>
 __device__ void load_tile(std::uint32_t to, const AttentionProblem& p, unsigned kv_head,
                           unsigned tile, KeyRange keys) {
+  const std::size_t width = std::size_t{p.kv_heads} * p.head_size;
+  const bool plain = is_plain(p, tile, keys);
   for (const bf16* rows : {p.k, p.v}) {
+    if (plain) {
+      const bf16* first = rows + tile * width + kv_head * p.head_size;
+      load_rows<kHead>(to, kTileKeys, p.head_size,
+                       [&](unsigned row) { return first + row * width; });
+      to += Layout<kHead>::kTileBytes;
+      continue;
+    }
     load_rows<kHead>(to, kTileKeys, p.head_size, [&](unsigned row) -> const bf16* {
       const unsigned at = tile + row;
       if (at < keys.begin || at >= keys.end) return nullptr;
@@ -203,7 +212,7 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(const AttentionProb
     float s[kTileKeys / 2], alpha[2];
     score<kHead>(s, queries + warp * 16 * L::kStride, stage, p.head_size);
     for (unsigned h = 0; h < 2; ++h)
-      alpha[h] = softmax_step(state[h], s, h, p.scale, false, in_tile(seen[h], tile));
+      alpha[h] = softmax_step<false>(state[h], s, h, p.scale, in_tile(seen[h], tile));
     weigh<kHead>(o, s, alpha, stage + L::kTileBytes, p.head_size);
   }
   if (!active) return;

@@ -53,7 +53,15 @@ __device__ void load_queries(std::uint32_t to, const AttentionProblem& p, unsign
 template <unsigned kHead>
 __device__ void load_keys(std::uint32_t to, const AttentionProblem& p, unsigned kv_head,
                           unsigned tile, KeyRange keys) {
+  const std::size_t width = std::size_t{p.kv_heads} * kHead;
+  const bool plain = is_plain(p, tile, keys);
   for (const bf16* rows : {p.k, p.v}) {
+    if (plain) {
+      const bf16* first = rows + tile * width + kv_head * kHead;
+      load_tile<kHead>(to, [&](unsigned row) { return first + row * width; });
+      to += Layout<kHead>::kTileBytes;
+      continue;
+    }
     load_tile<kHead>(to, [&](unsigned row) -> const bf16* {
       const unsigned at = tile + row;
       if (at < keys.begin || at >= keys.end) return nullptr;
@@ -176,9 +184,15 @@ __global__ void __launch_bounds__(kThreads, 1) attention_prefill_kernel(const At
     const unsigned tile = i * kTileKeys;
     const bool all = tile >= rows.by_all.begin && tile + kTileKeys <= rows.by_all.end;
     float alpha[2];
+    if (all) {
 #pragma unroll
-    for (unsigned h = 0; h < 2; ++h)
-      alpha[h] = softmax_step(state[h], s, h, p.scale, all, in_tile(rows.seen[h], tile));
+      for (unsigned h = 0; h < 2; ++h)
+        alpha[h] = softmax_step<true>(state[h], s, h, p.scale, {});
+    } else {
+#pragma unroll
+      for (unsigned h = 0; h < 2; ++h)
+        alpha[h] = softmax_step<false>(state[h], s, h, p.scale, in_tile(rows.seen[h], tile));
+    }
     std::uint32_t weights[4][4];
 #pragma unroll
     for (unsigned j = 0; j < 16; ++j)

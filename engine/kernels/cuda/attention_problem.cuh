@@ -55,6 +55,13 @@ __device__ inline std::size_t key_offset(const AttentionProblem& p, unsigned kv_
   return (std::size_t{slot} * p.kv_heads + kv_head) * p.head_size;
 }
 
+// A tile whose 64 keys are all read and lie in neighbouring slots: the common case, which needs no
+// question for each row.
+__device__ inline bool is_plain(const AttentionProblem& p, unsigned tile, KeyRange keys) {
+  return tile >= keys.begin && tile + numerics::kTileKeys <= keys.end &&
+         tile + numerics::kTileKeys <= p.slots;
+}
+
 // ---- The accumulator fragment's rows: lane 4 g + t of a warp holds, for its rows g and g + 8, the
 // columns 8 j + 2 t and 8 j + 2 t + 1. c[4 j + 2 h + e] is row g + 8 h, column 8 j + 2 t + e.
 
@@ -64,14 +71,14 @@ struct RowState {
 };
 
 // One online-softmax step of a row over a tile of 64 scores: scores become p (not rounded yet), the
-// state moves on, alpha is returned. `all`: every key is visible.
-template <unsigned kCount>
+// state moves on, alpha is returned. kAll: every key is visible.
+template <bool kAll, unsigned kCount>
 __device__ inline float softmax_step(RowState& state, float (&c)[kCount], unsigned h, float scale,
-                                     bool all, KeyRange visible_columns) {
+                                     KeyRange visible_columns) {
   const unsigned column = threadIdx.x % 4 * 2;
   const auto seen = [&](unsigned i) {
     const unsigned at = i / 4 * 8 + column + (i & 1);
-    return all || (at >= visible_columns.begin && at < visible_columns.end);
+    return kAll || (at >= visible_columns.begin && at < visible_columns.end);
   };
   float highest = __int_as_float(0xff800000);
 #pragma unroll

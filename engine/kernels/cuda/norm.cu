@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(kThreads) rms_norm_kernel(const NormArgs args)
   let_next_begin();
   wait_for_previous();
   const float* x = args.x + blockIdx.x * args.hidden;
-  const auto* pieces = reinterpret_cast<const float4*>(x);  // H is a multiple of 4
+  const auto* pieces = reinterpret_cast<const float4*>(x);  // H is a multiple of 16
 #pragma unroll 4
   for (unsigned i = threadIdx.x; i < args.hidden / 4; i += kThreads)
     reinterpret_cast<float4*>(row)[i] = pieces[i];
@@ -28,8 +28,15 @@ __global__ void __launch_bounds__(kThreads) rms_norm_kernel(const NormArgs args)
   }
   __syncthreads();
   bf16* out = args.out + blockIdx.x * args.out_stride;
-  for (unsigned i = threadIdx.x; i < args.hidden; i += kThreads)
-    out[i] = round_bf16(numerics::rms_apply(row[i], scale, args.w[i]));
+#pragma unroll 4
+  for (unsigned i = threadIdx.x; i < args.hidden / 4; i += kThreads) {
+    const float4 v = reinterpret_cast<const float4*>(row)[i];
+    const uint2 packed = reinterpret_cast<const uint2*>(args.w)[i];
+    const auto* w = reinterpret_cast<const bf16*>(&packed);
+    reinterpret_cast<uint2*>(out)[i] = {
+        round_bf16x2(numerics::rms_apply(v.x, scale, w[0]), numerics::rms_apply(v.y, scale, w[1])),
+        round_bf16x2(numerics::rms_apply(v.z, scale, w[2]), numerics::rms_apply(v.w, scale, w[3]))};
+  }
 }
 
 }  // namespace
