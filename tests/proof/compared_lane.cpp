@@ -152,13 +152,13 @@ ComparedLane::Difference ComparedLane::difference(const Request& request,
   if (checks_.accounting) {
     if (auto reason = accounting_difference(request)) return reason;
   }
-  if (auto reason = reply_difference()) return reason;
   if (checks_.origins) {
     if (auto reason = origin_difference(engine_, cold, complete())) return reason;
   }
   const bool replied = latest_.reply && !latest_.reply->tokens.empty();
   const std::size_t decoded = replied ? latest_.reply->tokens.size() - 1 : 0;
   if (auto reason = row_difference(engine_, cold, complete() + decoded)) return reason;
+  if (auto reason = reply_difference()) return reason;
   // A run that broke may have left a launch's rows half written; the next one shows what of them is
   // read.
   return latest_.reply ? drafter_difference(request, cold) : std::nullopt;

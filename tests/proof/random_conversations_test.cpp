@@ -27,12 +27,18 @@ std::uint64_t setting(const char* variable, std::uint64_t fallback) {
 
 // Four in five on a small grid: many cells in few rows, so that a turn is cheap; whatever reads a
 // wrong row, or a row of another launch, shows there. The rest on grids on both sides of a change
-// of split (48 rows on this model), where a wrong launch shape shows in the bits.
+// of split (48 rows on this model), where a wrong launch shape shows in the bits, and past
+// 256 positions, from where decode's order of attention is not prefill's.
 LaneShape shape_of_trial(std::uint64_t seed) {
-  constexpr std::size_t kWideGrids[] = {49, 64, 80};
   const std::size_t spare = seed % 3 == 0 ? 0 : seed % 3 == 1 ? 16 : 1024;
   if (seed % 5 != 0) return {.grid = 16, .longest_prompt = 72, .spare_ring_rows = spare};
-  return {.grid = kWideGrids[seed / 5 % 3], .longest_prompt = 180, .spare_ring_rows = spare};
+  constexpr LaneShape kWide[] = {{.grid = 49, .longest_prompt = 180},
+                                 {.grid = 64, .longest_prompt = 180},
+                                 {.grid = 80, .longest_prompt = 180},
+                                 {.grid = 16, .longest_prompt = 330}};
+  LaneShape shape = kWide[seed / 5 % 4];
+  shape.spare_ring_rows = spare;
+  return shape;
 }
 
 // Conversations from `next` on until `turns` have been compared, on this thread's own model.
