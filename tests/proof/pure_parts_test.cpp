@@ -104,33 +104,42 @@ struct Buffer {
   }
 };
 
-// First prompt, how far the run got, its reply's length; second prompt likewise; third prompt.
+std::vector<Token> joined(std::vector<Token> a, const std::vector<Token>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+// Every third prompt after two turns: whatever it shares with the second text, or the first text
+// again.
+void expect_plans_cold(const Buffer& buffer, const PrefixCache& cache,
+                       const std::vector<Token>& first, const std::vector<Token>& second,
+                       std::size_t& kept) {
+  for (std::size_t common = 0; common <= second.size(); ++common) {
+    const std::vector<Token> third = prompt_like(second, common, common + 2);
+    const Reuse reuse = cache.plan(third, kCell);
+    buffer.expect_cold(third, reuse.offset);
+    kept += reuse.offset > 0;
+  }
+  buffer.expect_cold(first, cache.plan(first, kCell).offset);
+}
+
+// A first prompt and its reply; a second one that shares any part of that text and whose run may
+// end after any chunk; a third.
 TEST(PrefixCacheSequences, NoPlanKeepsARowThatAColdRunWouldNotWrite) {
+  const std::vector<Token> reply{7, 8, 9, 10, 11};
   std::size_t kept = 0;
   for (std::size_t first = 1; first <= kMost; ++first) {
-    for (const std::size_t reply : {0u, 1u, 5u}) {
-      for (std::size_t common = 0; common <= first; ++common) {
-        for (const std::size_t second : {common + 1, common + 5}) {
-          for (std::size_t chunks = 0; chunks <= 4; ++chunks) {
-            Buffer buffer;
-            PrefixCache cache(true);
-            const std::vector<Token> a = prompt_like({}, 0, first), r = prompt_like({}, 0, reply);
-            buffer.run(cache, a, reply == 0 ? chunks : 9, r);
-            std::vector<Token> text = a;
-            text.insert(text.end(), r.begin(), r.end());
-            const std::vector<Token> b = prompt_like(text, common, second);
-            buffer.run(cache, b, chunks, {7, 8, 9});
-            for (std::size_t third = 0; third <= b.size(); ++third) {
-              const std::vector<Token> c = prompt_like(b, third, third + 2);
-              const Reuse reuse = cache.plan(c, kCell);
-              buffer.expect_cold(c, reuse.offset);
-              kept += reuse.offset > 0;
-            }
-            // And back to the first text.
-            buffer.expect_cold(text, cache.plan(text, kCell).offset);
-            ASSERT_FALSE(HasFatalFailure())
-                << first << " " << reply << " " << common << " " << second;
-          }
+    const std::vector<Token> a = prompt_like({}, 0, first), text = joined(a, reply);
+    for (std::size_t common = 0; common <= text.size(); ++common) {
+      for (const std::size_t length : {common + 1, common + 5}) {
+        for (std::size_t chunks = 0; chunks <= 6; ++chunks) {
+          Buffer buffer;
+          PrefixCache cache(true);
+          buffer.run(cache, a, 9, reply);
+          const std::vector<Token> b = prompt_like(text, common, length);
+          buffer.run(cache, b, chunks, reply);
+          expect_plans_cold(buffer, cache, text, joined(b, reply), kept);
+          ASSERT_FALSE(HasFailure()) << first << " " << common << " " << length << " " << chunks;
         }
       }
     }
