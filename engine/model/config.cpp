@@ -44,6 +44,7 @@ const Family& family_of(const JsonNode& root) {
   const auto* const found = std::ranges::find(kFamilies, name, &Family::model_type);
   if (found != kFamilies.end()) return *found;
   std::vector<std::string_view> names;
+  names.reserve(kFamilies.size());
   for (const Family& family : kFamilies)
     names.push_back(family.model_type);
   root.at("model_type").fail_expected(fmt::format("one of {}", fmt::join(names, ", ")));
