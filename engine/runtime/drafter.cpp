@@ -58,15 +58,16 @@ void Drafter::run_rows(std::span<const Token> next, const float* hidden, std::si
   backend.embed(s.draft_hidden, network_.embedding, next, h);
   backend.rms_norm(s.draft_pair, 2 * h, s.draft_hidden, mtp.token_norm, next.size(), h, epsilon);
   backend.matmul(s.draft_hidden, s.draft_pair, *mtp.combine, nullptr, next.size(), false);
+  // Rows that this launch overwrites are gone from here on, also if it fails halfway.
+  const std::size_t written = position + next.size();
+  const std::size_t ring = state_.shape().ring_rows;
+  if (written > ring) begin_ = std::max(begin_, written - ring);
   const LaunchRows launch{.rows = next.size(),
                           .position = position,
                           .first = begin_,
                           .window = network_.config().mtp_window,
                           .phase = phase};
   decoder_layer(network_, state_, mtp.layer, state_.ring(), s.draft_hidden, launch);
-  const std::size_t written = position + next.size();
-  const std::size_t ring = state_.shape().ring_rows;
-  if (written > ring) begin_ = std::max(begin_, written - ring);
 }
 
 Token Drafter::predict(const float* draft_hidden) {
