@@ -217,7 +217,8 @@ class Bench {
 int bench_command(const BenchSettings& settings, const Streams& streams) {
   const BenchFolder folder(settings.layers, settings.small);
   const model::Model model = model::Model::load(folder.path());
-  const std::unique_ptr<kernels::Backend> backend = kernels::make_backend(settings.backend, {});
+  const std::unique_ptr<kernels::Backend> backend = kernels::make_backend(
+      settings.backend, {.threads = 0, .row_invariant = settings.row_invariant});
   RandomWeights random(*backend);
   const runtime::Network network(model, random);
   if (!settings.json) streams.out << backend->device() << "\n";

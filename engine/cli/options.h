@@ -64,6 +64,7 @@ struct BenchSettings {
   std::vector<std::size_t> prompt_rows{512, 2048};  // chunk sizes to try
   std::size_t tokens = 64;                          // generated after each prompt
   std::size_t layers = 32;
+  bool row_invariant = false;
   bool small = false;  // every size divided by 16
   bool json = false;
 };

@@ -173,6 +173,8 @@ struct Parser {
     sub->add_option("--layers", bench.layers, "Decoder layers")
         ->check(CLI::Range(1, 64))
         ->capture_default_str();
+    sub->add_flag("--row-invariant", bench.row_invariant,
+                  "Control mode: what kernels that give every row count one tiling cost");
     sub->add_flag("--small", bench.small, "Divide every size by 16: a quick look, not a benchmark");
     sub->add_flag("--json", bench.json, "Print JSON");
   }
