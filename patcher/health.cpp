@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "patcher/anchor.h"
+#include "patcher/grammar_gap.h"
 
 namespace patcher {
 namespace {
@@ -21,8 +22,8 @@ Damage as_damage(TSNode node) {
 std::optional<Damage> damaged_child(TSNode node) {
   for (uint32_t i = 0; i < ts_node_child_count(node); ++i) {
     const TSNode child = ts_node_child(node, i);
-    if (ts_node_is_error(child) || ts_node_is_missing(child)) return as_damage(child);
-    if (type_of(child) == "field_initializer_list" && ts_node_has_error(child)) {
+    if (is_damaged(child)) return as_damage(child);
+    if (type_of(child) == "field_initializer_list" && holds_damage(child)) {
       return damaged_child(child);
     }
   }
@@ -39,7 +40,7 @@ bool is_declaration_level(TSNode node) {
 std::optional<Damage> missing_child(TSNode node) {
   for (uint32_t i = 0; i < ts_node_child_count(node); ++i) {
     const TSNode child = ts_node_child(node, i);
-    if (ts_node_is_missing(child)) return as_damage(child);
+    if (ts_node_is_missing(child) && is_damaged(child)) return as_damage(child);
   }
   return std::nullopt;
 }
@@ -106,7 +107,7 @@ std::optional<Damage> damage_at(const Source& source, uint32_t begin, uint32_t e
   if (const auto misread = misread_keyword(source, chain, begin, end)) return misread;
   if (source.damage().empty()) return std::nullopt;
   for (const TSNode& node : chain) {
-    if (ts_node_is_error(node)) return as_damage(node);
+    if (ts_node_is_error(node) && is_damaged(node)) return as_damage(node);
   }
   for (const Damage& damage : source.damage()) {
     const bool inside = damage.missing ? begin <= damage.begin && damage.begin <= end

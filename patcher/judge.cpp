@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "patcher/another_version.h"
+#include "patcher/notes.h"
+
 namespace patcher {
 namespace {
 
@@ -61,7 +64,7 @@ class Judge {
     } else if (in_place > 0) {
       partly(static_cast<size_t>(in_place));
     } else if (!forward_.ok()) {
-      refuse(forward_.failures.front().verdict, forward_.failures);
+      not_possible();
     } else {
       pending();
     }
@@ -98,6 +101,26 @@ class Judge {
       out_.findings.push_back(f);
   }
 
+  void not_possible() {
+    refuse(forward_.failures.front().verdict, forward_.failures);
+    if (out_.verdict != Verdict::kMissing) return;
+    for (const FileChange& change : patch_.changes) {
+      const FileState state = before_.get(change.path);
+      for (const Hunk& hunk : change.hunks) {
+        if (state.exists() && holds_another_version(*state.source, hunk)) return another(hunk);
+      }
+    }
+  }
+
+  void another(const Hunk& hunk) {
+    out_.verdict = Verdict::kOutdated;
+    Finding f = finding_for(patch_, Verdict::kOutdated,
+                            "the tree is closer to what the hunk makes than to what it needs");
+    f.origin.line = hunk.line;
+    f.hints.push_back("another version of the patch may be applied: take that one off first");
+    out_.findings.insert(out_.findings.begin(), std::move(f));
+  }
+
   void pending() {
     if (forward_.after.same_as(before_)) {
       return refuse(Verdict::kNoEffect, "the patch changes nothing");
@@ -116,8 +139,20 @@ class Judge {
                                        "the tree formats what is replaced in its own way; revert "
                                        "will restore it as the patch has it"));
     }
+    add_file_notes();
     out_.verdict = Verdict::kApplies;
     out_.after = std::move(forward_.after);
+  }
+
+  void add_file_notes() {
+    for (const FileChange& change : patch_.changes) {
+      const FileState state = before_.get(change.path);
+      if (!state.exists()) continue;  // an operation of this patch makes it
+      for (Finding& note : notes_on(state)) {
+        note.origin = {.file = patch_.name, .line = change.line, .column = 1};
+        out_.notes.push_back(std::move(note));
+      }
+    }
   }
 
   const Patch& patch_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace patcher {
 namespace {
@@ -63,12 +64,21 @@ class ApplyPlanner {
       Judgement j = judge(*p.patch, p.before);
       p.verdict = j.verdict;
       p.findings = std::move(j.findings);
-      p.notes = std::move(j.notes);
+      for (Finding& note : j.notes) {
+        if (is_news(note)) p.notes.push_back(std::move(note));
+      }
       p.after = std::move(j.after);
       if (p.verdict == Verdict::kAlreadyApplied) already(p);
     }
     plan_.result = p.after;
     plan_.patches.push_back(std::move(p));
+  }
+
+  // What there is to note of a file is told once, with the first patch that changes it; its numbers
+  // in brackets may be others for the next.
+  bool is_news(const Finding& note) {
+    const std::string what = note.message.substr(0, note.message.find('('));
+    return note.place.file.empty() || told_.insert({note.place.file, what}).second;
   }
 
   // In the tree although a patch before it is not: nobody applied it as part of this series.
@@ -89,7 +99,9 @@ class ApplyPlanner {
   // "would apply after patch 5" for an anchor that a later patch of the series makes.
   void add_order_hints() {
     for (PatchPlan& p : plan_.patches) {
-      if (p.verdict != Verdict::kMissing && p.verdict != Verdict::kFileMissing) continue;
+      const bool absent = p.verdict == Verdict::kMissing || p.verdict == Verdict::kFileMissing ||
+                          p.verdict == Verdict::kOutdated;
+      if (!absent) continue;
       for (const PatchPlan& later : plan_.patches) {
         if (later.number <= p.number || later.verdict != Verdict::kApplies) continue;
         if (!try_patch(*p.patch, later.after).ok()) continue;
@@ -102,6 +114,7 @@ class ApplyPlanner {
 
   const Series& series_;
   Plan plan_;
+  std::set<std::pair<std::string, std::string>> told_;
 };
 
 // In the tree, but not as the top of what can be taken off in order.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "patcher/grammar_gap.h"
+
 namespace patcher {
 namespace {
 
@@ -64,13 +66,14 @@ std::vector<Damage> SyntaxTree::damage() const {
   std::vector<Damage> found;
   walk(root(), [&](TSNode node, int) {
     const uint32_t begin = ts_node_start_byte(node);
+    if (!ts_node_has_error(node) && !ts_node_is_missing(node)) return false;
+    if (!is_damaged(node)) return true;
     if (ts_node_is_missing(node)) {
       found.push_back({.begin = begin, .end = begin, .missing = true, .what = ts_node_type(node)});
-    } else if (ts_node_is_error(node)) {
+    } else {
       found.push_back({.begin = begin, .end = ts_node_end_byte(node), .what = "ERROR"});
-      return false;
     }
-    return ts_node_has_error(node);
+    return false;
   });
   return found;
 }
@@ -96,7 +99,7 @@ bool head_is_damaged(TSNode node) {
   for (uint32_t i = 0; i < ts_node_child_count(node); ++i) {
     const TSNode child = ts_node_child(node, i);
     if (!ts_node_is_null(body) && ts_node_eq(child, body)) continue;
-    if (ts_node_has_error(child) || ts_node_is_missing(child)) return true;
+    if (holds_damage(child)) return true;
   }
   return false;
 }

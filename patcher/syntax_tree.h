@@ -39,7 +39,8 @@ class SyntaxTree {
                                                  const std::vector<ByteEdit>& edits = {});
 
   TSNode root() const { return ts_tree_root_node(tree_.get()); }
-  // Every ERROR and MISSING node, in order; an ERROR's inside is not looked into.
+  // Every ERROR and MISSING node that is no grammar gap (grammar_gap.h), in order; an ERROR's
+  // inside is not looked into.
   std::vector<Damage> damage() const;
   // The root, then each node down to the smallest one that covers [begin, end).
   std::vector<TSNode> chain(uint32_t begin, uint32_t end) const;

@@ -213,6 +213,16 @@ TEST_F(Links, TwoNamesOfOneFileOverlap) {
   EXPECT_EQ(s.bytes("a.cpp"), "int a;\nint c;\n");
 }
 
+TEST_F(Links, TheOtherNamesOfAFileKeepItsBytesAndTheReportSaysSo) {
+  s.file("a.cpp", "int a;\n");
+  fs::create_hard_link(s.root() / "a.cpp", s.directory() / "other.cpp");
+  s.patch("1.patch", kChangeA);
+  EXPECT_EQ(s.run({"apply"}), 0);
+  EXPECT_TRUE(holds(s.err, "a.cpp: note: the file has 2 names")) << s.err;
+  EXPECT_EQ(s.bytes("a.cpp"), "int b;\n");
+  EXPECT_EQ(read_bytes(s.directory() / "other.cpp"), "int a;\n");
+}
+
 TEST(Modes, AreKept) {
   for (const mode_t mode : {0755u, 0444u, 0600u}) {
     Scratch s;

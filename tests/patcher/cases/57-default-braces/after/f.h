@@ -1,0 +1,5 @@
+struct S {
+  int run(int x, int y, const T& t = {}) {
+    return x;
+  }
+};

@@ -1,0 +1,5 @@
+struct S {
+  int run(int x, const T& t = {}) {
+    return x;
+  }
+};

@@ -1,0 +1,6 @@
+void f() {
+  a();
+  log(1, "first");
+  flush(7);
+  b();
+}
