@@ -222,13 +222,15 @@ class Writer {
     remove_journal();
   }
 
-  // A directory that deleting left empty goes too, as installing made it.
+  // A directory that deleting left empty goes too, as installing made it. One that is gone may have
+  // gone in a run that was cut off before it came to the next.
   void remove_empty_parents(std::string path) const {
     for (size_t slash = path.rfind('/'); slash != std::string::npos; slash = path.rfind('/')) {
       path.resize(slash);
       const Descriptor parent = root_.parent(path);
       const std::string name(last_component(path));
-      if (!parent || ::unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR) != 0) return;
+      if (!parent) continue;
+      if (::unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) return;
     }
   }
 
