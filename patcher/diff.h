@@ -2,9 +2,9 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "patcher/file_map.h"
+#include "patcher/line_diff.h"
 #include "patcher/plan.h"
 
 namespace patcher {
@@ -13,14 +13,10 @@ namespace patcher {
 // terminal changes a byte of it: three lines of context, `a/` and `b/`, Myers' shortest edit
 // script.
 
-struct DiffCount {
-  size_t added = 0;
-  size_t removed = 0;
-};
-
 // The hunks between two texts, without file header; empty for equal texts.
 std::string unified_hunks(std::string_view before, std::string_view after);
-DiffCount count_changes(std::string_view before, std::string_view after);
+// "@@ -1,5 +1,6 @@"
+std::string hunk_header(const DiffHunk& hunk);
 
 // One file between two states with its header: created, deleted, changed, new mode; empty if equal.
 std::string file_diff(const std::string& path, const FileState& before, const FileState& after);

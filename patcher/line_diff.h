@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace patcher {
+
+// Two texts compared line by line: Myers' shortest edit script, three lines of context around each
+// change, removed lines before added ones. Borrows both texts.
+struct DiffLine {
+  char kind = ' ';             // ' ' in both, '-' only before, '+' only after
+  std::string_view text = {};  // with its line end, if it has one
+  size_t before_line = 0;      // from 0; of an added line, the one that follows it
+  size_t after_line = 0;       // from 0; of a removed line, the one that follows it
+};
+
+struct DiffHunk {
+  size_t before_line = 0;  // where it begins in either text, from 0
+  size_t after_line = 0;
+  std::vector<DiffLine> lines = {};
+};
+
+// Empty for equal texts.
+std::vector<DiffHunk> diff_hunks(std::string_view before, std::string_view after);
+
+struct DiffCount {
+  size_t added = 0;
+  size_t removed = 0;
+};
+DiffCount count_changes(std::string_view before, std::string_view after);
+
+}  // namespace patcher
