@@ -8,6 +8,8 @@
 #include "patcher/options.h"
 #include "patcher/plan.h"
 #include "patcher/report.h"
+#include "patcher/repository.h"
+#include "patcher/revision_tree.h"
 #include "patcher/stored_diffs.h"
 
 namespace patcher {
@@ -24,6 +26,7 @@ class Program {
   int run() {
     const Series series = load_series(options_.series, options_.until, options_.allow_empty);
     if (!series.errors.empty()) return bad_series(series);
+    if (!options_.rev.empty()) return judge_revision(series);
     const auto root = std::make_shared<const TreeRoot>(options_.root);
     settle_journal(*root);
     const FileMap on_disk(root);
@@ -52,6 +55,16 @@ class Program {
       report_findings(err_, series.errors, style_);
     }
     return exit_code(verdict);
+  }
+
+  // check and diff of a tree that nobody checked out.
+  int judge_revision(const Series& series) {
+    const auto repository = Repository::around(options_.root);
+    revision_ = repository->resolve(options_.rev);
+    const FileMap tree(std::make_shared<RevisionTree>(repository, *revision_));
+    const Plan plan = plan_apply(series, tree);
+    if (options_.verb == Verb::kDiff && !plan.refused()) return show_diff(plan);
+    return report(plan, -1);
   }
 
   // A dry run writes nothing, not even what a killed run left to finish.
@@ -91,10 +104,12 @@ class Program {
       nlohmann::json j = report_json(plan, options_.verb, written);
       j["exit_code"] = code;
       j["drift"] = drift;
+      if (revision_) j["rev"] = {{"asked", revision_->asked}, {"commit", revision_->commit}};
       if (options_.verb == Verb::kDiff) add_diffs(plan, j);
       print_json(j);
       return code;
     }
+    if (revision_) out_ << fmt::format("at {} {}\n", revision_->display(), revision_->summary);
     report_text(out_, err_, plan, options_.verb, written, style_);
     for (const std::string& message : drift)
       err_ << options_.diffs << "/" << message << "\n";
@@ -124,6 +139,7 @@ class Program {
   std::ostream& out_;
   std::ostream& err_;
   ReportStyle style_;
+  std::optional<Revision> revision_;  // --rev
 };
 
 }  // namespace

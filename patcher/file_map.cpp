@@ -3,6 +3,29 @@
 #include <algorithm>
 
 namespace patcher {
+namespace {
+
+class DirectoryFiles : public FileOrigin {
+ public:
+  explicit DirectoryFiles(std::shared_ptr<const TreeRoot> root) : root_(std::move(root)) {}
+
+  FileState read(const std::string& path) override {
+    TreeFile file = root_->read(path);
+    FileState state{.mode = file.mode, .unsafe = file.reason, .links = file.links};
+    if (file.status == TreeFile::Status::kRead) {
+      state.source = std::make_shared<Source>(path, std::move(file.bytes));
+      const auto [first, fresh] = identity_.emplace(std::pair(file.device, file.inode), path);
+      if (!fresh) state.same_file = first->second;
+    }
+    return state;
+  }
+
+ private:
+  std::shared_ptr<const TreeRoot> root_;
+  std::map<std::pair<dev_t, ino_t>, std::string> identity_;
+};
+
+}  // namespace
 
 bool same_state(const FileState& a, const FileState& b) {
   if (a.exists() != b.exists()) return false;
@@ -10,21 +33,17 @@ bool same_state(const FileState& a, const FileState& b) {
   return a.mode == b.mode && (a.source == b.source || a.source->bytes() == b.source->bytes());
 }
 
-FileMap::FileMap(std::shared_ptr<const TreeRoot> root) : disk_(std::make_shared<Disk>()) {
-  disk_->root = std::move(root);
+FileMap::FileMap(std::shared_ptr<const TreeRoot> root)
+    : FileMap(std::make_shared<DirectoryFiles>(std::move(root))) {}
+
+FileMap::FileMap(std::shared_ptr<FileOrigin> origin) : disk_(std::make_shared<Disk>()) {
+  disk_->origin = std::move(origin);
 }
 
 FileState FileMap::on_disk(const std::string& path) const {
   const auto known = disk_->read.find(path);
   if (known != disk_->read.end()) return known->second;
-  TreeFile file = disk_->root->read(path);
-  FileState state{.mode = file.mode, .unsafe = file.reason, .links = file.links};
-  if (file.status == TreeFile::Status::kRead) {
-    state.source = std::make_shared<Source>(path, std::move(file.bytes));
-    const auto [first, fresh] = disk_->identity.emplace(std::pair(file.device, file.inode), path);
-    if (!fresh) state.same_file = first->second;
-  }
-  return disk_->read.emplace(path, std::move(state)).first->second;
+  return disk_->read.emplace(path, disk_->origin->read(path)).first->second;
 }
 
 FileState FileMap::get(const std::string& path) const {

@@ -21,11 +21,22 @@ struct FileState {
   bool exists() const { return source != nullptr; }
 };
 
-// A state of the whole tree in memory: what is on disk, overlaid by what patches made of it. Copies
-// are cheap and independent; they share what was read, so that each file is read and parsed once.
+// Where the files of a tree that no patch has touched come from: a directory, or a revision's
+// objects. FileMap asks for each path once.
+class FileOrigin {
+ public:
+  virtual ~FileOrigin() = default;
+  // REQUIRES is_safe_path(path). Throws BrokenEnvironment when it cannot be read.
+  virtual FileState read(const std::string& path) = 0;
+};
+
+// A state of the whole tree in memory: what its origin has ("on disk"), overlaid by what patches
+// made of it. Copies are cheap and independent; they share what was read, so that each file is read
+// and parsed once.
 class FileMap {
  public:
   explicit FileMap(std::shared_ptr<const TreeRoot> root);
+  explicit FileMap(std::shared_ptr<FileOrigin> origin);
 
   // REQUIRES is_safe_path(path).
   FileState get(const std::string& path) const;
@@ -40,9 +51,8 @@ class FileMap {
 
  private:
   struct Disk {
-    std::shared_ptr<const TreeRoot> root = {};
-    std::map<std::string, FileState> read;
-    std::map<std::pair<dev_t, ino_t>, std::string> identity;
+    std::shared_ptr<FileOrigin> origin = {};
+    std::map<std::string, FileState> read = {};
   };
   std::shared_ptr<Disk> disk_;
   std::map<std::string, FileState> overlay_;

@@ -63,6 +63,10 @@ void add_options(CLI::App& app, Options& o, Aliases& a) {
   app.add_option("--series", o.series, "The list of patches; they lie beside it")
       ->capture_default_str()
       ->option_text("FILE");
+  app.add_option(
+         "--rev", o.rev,
+         "check, diff: judge this git revision of DIR, or REV:DIRECTORY, without a checkout")
+      ->option_text("REV");
   app.add_option("--until", a.until, "Only the first N patches of the series")
       ->check(CLI::Range(0L, 1000000L))
       ->option_text("N");
@@ -89,6 +93,9 @@ std::string contradiction(const Options& o, const Aliases& a) {
   if (verbs > 1) return "give one of: a verb, --apply, --revert";
   if (o.verb != Verb::kDiff && (o.stat || !o.out_dir.empty())) {
     return "--stat and --out-dir belong to diff";
+  }
+  if (!o.rev.empty() && (o.verb == Verb::kApply || o.verb == Verb::kRevert)) {
+    return "--rev belongs to check and diff: a revision cannot be written to";
   }
   if (o.verb != Verb::kCheck && !o.diffs.empty()) return "--diffs belongs to check";
   return {};

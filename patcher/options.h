@@ -14,6 +14,7 @@ struct Options {
   Verb verb = Verb::kCheck;
   std::string root = ".";
   std::string series = "patches/series";
+  std::string rev;  // check, diff: judge this revision instead of the files in `root`
   std::optional<size_t> until;
   bool json = false;
   bool stat = false;

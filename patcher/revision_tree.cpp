@@ -1,0 +1,85 @@
+#include "patcher/revision_tree.h"
+
+#include <fmt/format.h>
+
+#include "patcher/error.h"
+
+namespace patcher {
+
+RevisionTree::RevisionTree(std::shared_ptr<const Repository> repository, const Revision& revision,
+                           std::shared_ptr<BlobSources> sources)
+    : repository_(std::move(repository)),
+      name_(revision.display()),
+      top_(revision.tree),
+      sources_(std::move(sources)) {
+  std::string prefix = revision.is_whole ? repository_->prefix() : "";
+  if (prefix.empty()) return;
+  prefix.pop_back();
+  const Entry entry = find(prefix);
+  if (!entry.found || entry.mode != GIT_FILEMODE_TREE) {
+    throw BrokenEnvironment(fmt::format("{}: has no directory {}", name_, prefix));
+  }
+  top_ = entry.id;
+}
+
+git_tree* RevisionTree::tree(const git_oid& id) {
+  GitTree& known = trees_[hex(id)];
+  if (!known) {
+    check_git(git_tree_lookup(Receive(known), repository_->get(), &id),
+              fmt::format("{}: tree {}", name_, hex(id)));
+  }
+  return known.get();
+}
+
+RevisionTree::Entry RevisionTree::find(const std::string& path) {
+  git_oid here = top_;
+  for (size_t begin = 0;;) {
+    const size_t slash = path.find('/', begin);
+    const std::string part = path.substr(begin, slash - begin);
+    const git_tree_entry* entry = git_tree_entry_byname(tree(here), part.c_str());
+    if (entry == nullptr) return {};
+    const git_filemode_t mode = git_tree_entry_filemode(entry);
+    here = *git_tree_entry_id(entry);
+    if (slash == std::string::npos) return {.found = true, .id = here, .mode = mode};
+    if (mode != GIT_FILEMODE_TREE) {
+      return {.found = true, .unsafe = path + " goes through a link or a file"};
+    }
+    begin = slash + 1;
+  }
+}
+
+FileState RevisionTree::read(const std::string& path) {
+  const Entry entry = find(path);
+  if (!entry.unsafe.empty()) return {.unsafe = entry.unsafe};
+  if (!entry.found) return {};
+  switch (entry.mode) {
+    case GIT_FILEMODE_BLOB:
+      return {.source = source(path, entry.id), .mode = 0644};
+    case GIT_FILEMODE_BLOB_EXECUTABLE:
+      return {.source = source(path, entry.id), .mode = 0755};
+    case GIT_FILEMODE_LINK:
+      return {.unsafe = path + " is a symbolic link"};
+    default:
+      return {.unsafe = path + " is not a regular file"};
+  }
+}
+
+git_oid RevisionTree::blob_at(const std::string& path) {
+  const Entry entry = find(path);
+  return entry.unsafe.empty() ? entry.id : git_oid{};
+}
+
+std::shared_ptr<const Source> RevisionTree::source(const std::string& path, const git_oid& id) {
+  auto& [known, source] = (*sources_)[path];
+  if (source && git_oid_equal(&known, &id)) return source;
+  GitBlob blob;
+  check_git(git_blob_lookup(Receive(blob), repository_->get(), &id),
+            fmt::format("{}: {}", name_, path));
+  const auto* bytes = static_cast<const char*>(git_blob_rawcontent(blob.get()));
+  known = id;
+  source = std::make_shared<Source>(
+      path, std::string(bytes, static_cast<size_t>(git_blob_rawsize(blob.get()))));
+  return source;
+}
+
+}  // namespace patcher

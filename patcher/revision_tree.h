@@ -1,0 +1,48 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "patcher/file_map.h"
+#include "patcher/repository.h"
+
+namespace patcher {
+
+// The version of each path that was read last, so that the trees of one history share the parse of
+// a file that did not change between them.
+using BlobSources = std::map<std::string, std::pair<git_oid, std::shared_ptr<const Source>>>;
+
+// The files of one revision, straight from the object database: nothing is checked out, written, or
+// filtered. Paths are relative to the repository's prefix, as they are to a directory. Links and
+// submodules are unsafe paths, as on disk.
+class RevisionTree : public FileOrigin {
+ public:
+  // Throws BrokenEnvironment when the revision does not have the directory that prefix() names.
+  RevisionTree(std::shared_ptr<const Repository> repository, const Revision& revision,
+               std::shared_ptr<BlobSources> sources = std::make_shared<BlobSources>());
+
+  FileState read(const std::string& path) override;
+  // The blob at a path; a null id when there is no file. Cheap: no content is read.
+  git_oid blob_at(const std::string& path);
+
+ private:
+  struct Entry {
+    bool found = false;
+    git_oid id = {};
+    git_filemode_t mode = GIT_FILEMODE_UNREADABLE;
+    std::string unsafe = {};
+  };
+  Entry find(const std::string& path);
+  git_tree* tree(const git_oid& id);
+  std::shared_ptr<const Source> source(const std::string& path, const git_oid& id);
+
+  std::shared_ptr<const Repository> repository_;
+  std::string name_;
+  git_oid top_ = {};
+  std::shared_ptr<BlobSources> sources_;
+  std::map<std::string, GitTree> trees_;  // by id
+};
+
+}  // namespace patcher
