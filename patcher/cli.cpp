@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "patcher/annotations.h"
 #include "patcher/diff.h"
+#include "patcher/diff_view.h"
 #include "patcher/error.h"
 #include "patcher/journal.h"
 #include "patcher/options.h"
@@ -44,7 +46,9 @@ class Program {
  private:
   int bad_series(const Series& series) {
     const Verdict verdict = series.errors.front().verdict;
-    if (options_.json) {
+    if (for_machines()) {
+      annotate(remarks_of(series.errors));
+    } else if (options_.json) {
       print_json({{"verb", verb_name(options_.verb)},
                   {"verdict", verdict_name(verdict)},
                   {"exit_code", exit_code(verdict)},
@@ -91,9 +95,28 @@ class Program {
     if (!options_.out_dir.empty()) return 0;
     for (const PatchPlan& p : plan.patches) {
       out_ << fmt::format("# {}: {}\n", p.patch->name, p.patch->subject);
-      out_ << (options_.stat ? patch_stat(p) : patch_diff(p));
+      out_ << shown(p);
     }
     return 0;
+  }
+
+  std::string shown(const PatchPlan& p) const {
+    if (options_.stat) return patch_stat(p);
+    if (options_.side_by_side) {
+      return side_by_side(p, options_.width != 0 ? options_.width : kDefaultWidth, style_.color);
+    }
+    return style_.color ? colored_diff(p) : patch_diff(p);
+  }
+
+  bool for_machines() const { return options_.format == "github" || options_.format == "sarif"; }
+
+  void annotate(const std::vector<Remark>& remarks) {
+    const ReportPaths paths{options_.root, options_.series};
+    if (options_.format == "github") {
+      out_ << github_annotations(remarks, paths);
+    } else {
+      print_json(sarif_log(remarks, paths));
+    }
   }
 
   int report(const Plan& plan, int written) {
@@ -107,6 +130,13 @@ class Program {
       if (revision_) j["rev"] = {{"asked", revision_->asked}, {"commit", revision_->commit}};
       if (options_.verb == Verb::kDiff) add_diffs(plan, j);
       print_json(j);
+      return code;
+    }
+    if (for_machines()) {
+      std::vector<Remark> remarks = remarks_of(plan);
+      for (Remark& remark : drift_remarks(drift, options_.diffs))
+        remarks.push_back(std::move(remark));
+      annotate(remarks);
       return code;
     }
     if (revision_) out_ << fmt::format("at {} {}\n", revision_->display(), revision_->summary);

@@ -7,6 +7,8 @@
 #include <CLI/CLI.hpp>
 #include <map>
 
+#include "patcher/manual.h"
+
 namespace patcher {
 namespace {
 
@@ -20,26 +22,6 @@ const std::map<std::string, Verb> kVerbs = {{"check", Verb::kCheck},
                                             {"apply", Verb::kApply},
                                             {"revert", Verb::kRevert}};
 
-std::string footer() {
-  std::string text =
-      "Verbs:\n"
-      "  check    dry run: judge every patch on the tree, write nothing (the default)\n"
-      "  diff     print each patch as a unified diff of the tree; --stat for counts only\n"
-      "  apply    check, and write if no patch is refused\n"
-      "  revert   take the applied patches off, last first\n"
-      "\nExit codes (of the first refused patch):\n"
-      "    0  every patch applies, was applied, or already is\n";
-  text += fmt::format("  {:>3}  wrong command line\n", kExitUsage);
-  text += fmt::format("  {:>3}  a file cannot be read or written\n", kExitEnvironment);
-  text += fmt::format("  {:>3}  check --diffs: the stored diffs have drifted\n", kExitDiffsDrifted);
-  for (Verdict v : kAllVerdicts) {
-    if (v == Verdict::kApplies) continue;
-    text += fmt::format("  {:>3}  {:<16} {}{}\n", exit_code(v), verdict_name(v), verdict_meaning(v),
-                        v == Verdict::kAlreadyApplied ? " (only with --expect-changes)" : "");
-  }
-  return text;
-}
-
 std::string version() {
   return fmt::format(
       "patcher {}\ntree-sitter {}\ntree-sitter-c {}\ntree-sitter-cpp {}\ntree-sitter-cuda {}\n"
@@ -52,38 +34,58 @@ struct Aliases {
   std::string verb;
   bool apply = false;
   bool revert = false;
+  bool json = false;
   long until = -1;
+  long width = -1;
 };
 
+void add_diff_options(CLI::App& app, Options& o, Aliases& a) {
+  const std::string group = "Options of diff";
+  app.add_flag("--stat", o.stat, "Counts a file instead of the diff")->group(group);
+  app.add_flag("--side-by-side", o.side_by_side, "Before and after in two columns")->group(group);
+  app.add_option("--width", a.width, "Columns of --side-by-side; 160 if not given")
+      ->check(CLI::Range(40L, 1000L))
+      ->group(group)
+      ->option_text("N");
+  app.add_option("--out-dir", o.out_dir, "Write NAME.diff for each patch there")
+      ->group(group)
+      ->option_text("DIR");
+}
+
 void add_options(CLI::App& app, Options& o, Aliases& a) {
-  app.add_option("verb", a.verb, "check, diff, apply or revert")
+  app.add_option("verb", a.verb, "check, diff, apply or revert; see Verbs")
       ->check(CLI::IsMember({"check", "diff", "apply", "revert"}))
       ->option_text("[check|diff|apply|revert]");
-  app.add_option("--root", o.root, "The tree to patch")->capture_default_str()->option_text("DIR");
-  app.add_option("--series", o.series, "The list of patches; they lie beside it")
+  app.add_option("--root", o.root, "The tree to patch; by default the working directory")
       ->capture_default_str()
+      ->option_text("DIR");
+  app.add_option("--series", o.series,
+                 "The list of patches, which lie beside it; by default patches/series")
       ->option_text("FILE");
-  app.add_option(
-         "--rev", o.rev,
-         "check, diff: judge this git revision of DIR, or REV:DIRECTORY, without a checkout")
+  app.add_option("--rev", o.rev,
+                 "Judge this git revision of the tree, or REV:DIRECTORY, without a checkout")
+      ->group("Options of check, diff")
       ->option_text("REV");
   app.add_option("--until", a.until, "Only the first N patches of the series")
       ->check(CLI::Range(0L, 1000000L))
       ->option_text("N");
   app.add_flag("--apply", a.apply, "The same as the verb apply");
   app.add_flag("--revert", a.revert, "The same as the verb revert");
-  app.add_flag("--json", o.json, "Report as one JSON object");
-  app.add_option("--color", o.color, "auto (on a terminal without NO_COLOR), always, never")
+  app.add_option("--format", o.format,
+                 "How to report, by default as text; github and sarif are for check")
+      ->check(CLI::IsMember({"text", "json", "github", "sarif"}))
+      ->option_text("text|json|github|sarif");
+  app.add_flag("--json", a.json, "The same as --format json");
+  app.add_option("--color", o.color, "By default auto: on a terminal, and without NO_COLOR")
       ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->option_text("WHEN");
-  app.add_flag("--stat", o.stat, "diff: counts a file instead of the diff");
-  app.add_option("--out-dir", o.out_dir, "diff: write NAME.diff for each patch there")
-      ->option_text("DIR");
-  app.add_option("--diffs", o.diffs, "check: compare with the diffs stored there")
-      ->option_text("DIR");
+      ->option_text("auto|always|never");
   app.add_flag("--allow-empty-series", o.allow_empty, "A series without patches is no error");
   app.add_flag("--expect-changes", o.expect_changes,
                "Exit with already_applied's code when there is nothing to do");
+  app.add_option("--diffs", o.diffs, "Compare with the diffs stored there")
+      ->group("Options of check")
+      ->option_text("DIR");
+  add_diff_options(app, o, a);
   app.set_version_flag("--version", version(), "Print the pinned versions and leave");
 }
 
@@ -91,8 +93,17 @@ void add_options(CLI::App& app, Options& o, Aliases& a) {
 std::string contradiction(const Options& o, const Aliases& a) {
   const int verbs = (a.verb.empty() ? 0 : 1) + (a.apply ? 1 : 0) + (a.revert ? 1 : 0);
   if (verbs > 1) return "give one of: a verb, --apply, --revert";
-  if (o.verb != Verb::kDiff && (o.stat || !o.out_dir.empty())) {
-    return "--stat and --out-dir belong to diff";
+  const int views = (o.stat ? 1 : 0) + (o.side_by_side ? 1 : 0) + (o.out_dir.empty() ? 0 : 1);
+  if (o.verb != Verb::kDiff && (views > 0 || a.width >= 0)) {
+    return "--stat, --side-by-side, --width and --out-dir belong to diff";
+  }
+  if (views > 1) return "give one of --stat, --side-by-side and --out-dir";
+  if (a.width >= 0 && !o.side_by_side) return "--width belongs to --side-by-side";
+  if (a.json && o.format != "text" && o.format != "json") {
+    return "--json and --format " + o.format + " contradict each other";
+  }
+  if (o.verb != Verb::kCheck && (o.format == "github" || o.format == "sarif")) {
+    return "--format " + o.format + " belongs to check";
   }
   if (!o.rev.empty() && (o.verb == Verb::kApply || o.verb == Verb::kRevert)) {
     return "--rev belongs to check and diff: a revision cannot be written to";
@@ -101,30 +112,84 @@ std::string contradiction(const Options& o, const Aliases& a) {
   return {};
 }
 
+// What the parser takes, as the tables of manual.h have it.
+std::vector<OptionRow> option_rows(const CLI::App& app) {
+  constexpr std::string_view kOf = "Options of ";
+  std::vector<OptionRow> rows;
+  for (const CLI::Option* option : app.get_options()) {
+    OptionRow row{.value = option->get_option_text(), .description = option->get_description()};
+    for (const std::string& name : option->get_snames())
+      row.names.push_back("-" + name);
+    for (const std::string& name : option->get_lnames())
+      row.names.push_back("--" + name);
+    if (row.names.empty()) continue;  // the verb
+    std::string_view group = option->get_group();
+    while (group.starts_with(kOf) || group.starts_with(", ")) {
+      group.remove_prefix(group.starts_with(kOf) ? kOf.size() : 2);
+      row.verbs.emplace_back(group.substr(0, group.find(',')));
+      group.remove_prefix(row.verbs.back().size());
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+int usage_error(std::ostream& err, const std::string& what) {
+  err << "patcher: " << what << "\nTry `patcher --help`.\n";
+  return kExitUsage;
+}
+
+// `help VERB`, `VERB --help` and `completion SHELL`: what needs no tree and no series.
+std::optional<int> print_about(std::span<const char* const> args, const CLI::App& app,
+                               std::ostream& out, std::ostream& err) {
+  if (args.size() < 2) return std::nullopt;
+  const std::string_view first = args[1];
+  const std::string_view second = args.size() > 2 ? args[2] : "";
+  const bool asks = second == "--help" || second == "-h";
+  if (first == "completion" && !asks) {
+    const std::string script = args.size() == 3 ? completion_script(second, option_rows(app)) : "";
+    if (script.empty()) return usage_error(err, "completion needs one of bash, zsh, fish");
+    out << script;
+    return 0;
+  }
+  if (first != "help" && !(asks && find_verb(first) != nullptr)) return std::nullopt;
+  if (first == "help" && args.size() == 2) {
+    out << app.help();
+    return 0;
+  }
+  const VerbRow* verb = find_verb(asks ? first : second);
+  if (verb == nullptr || args.size() > 3) {
+    return usage_error(err, fmt::format("there is no verb `{}`", second));
+  }
+  out << verb_page(*verb, option_rows(app));
+  return 0;
+}
+
 }  // namespace
 
 std::optional<int> parse_options(std::span<const char* const> args, Options& options,
                                  std::ostream& out, std::ostream& err) {
   CLI::App app(kDescription, "patcher");
-  app.footer(footer());
+  app.footer(verb_table() + "\n" + exit_code_table());
   Aliases aliases;
   add_options(app, options, aliases);
+  if (const auto told = print_about(args, app, out, err)) return told;
   try {
     app.parse(static_cast<int>(args.size()), args.data());
   } catch (const CLI::ParseError& e) {
     const bool asked = e.get_exit_code() == 0;
-    if (asked) return app.exit(e, out, err);
-    err << "patcher: " << e.what() << "\nTry `patcher --help`.\n";
-    return kExitUsage;
+    return asked ? app.exit(e, out, err) : usage_error(err, e.what());
   }
   if (!aliases.verb.empty()) options.verb = kVerbs.at(aliases.verb);
   if (aliases.apply) options.verb = Verb::kApply;
   if (aliases.revert) options.verb = Verb::kRevert;
   if (aliases.until >= 0) options.until = static_cast<size_t>(aliases.until);
   const std::string wrong = contradiction(options, aliases);
-  if (wrong.empty()) return std::nullopt;
-  err << "patcher: " << wrong << "\nTry `patcher --help`.\n";
-  return kExitUsage;
+  if (!wrong.empty()) return usage_error(err, wrong);
+  if (aliases.json) options.format = "json";
+  options.json = options.format == "json";
+  if (aliases.width >= 0) options.width = static_cast<size_t>(aliases.width);
+  return std::nullopt;
 }
 
 }  // namespace patcher

@@ -16,8 +16,11 @@ struct Options {
   std::string series = "patches/series";
   std::string rev;  // check, diff: judge this revision instead of the files in `root`
   std::optional<size_t> until;
-  bool json = false;
+  std::string format = "text";  // text, json, github, sarif
+  bool json = false;            // format is json
   bool stat = false;
+  bool side_by_side = false;
+  size_t width = 0;  // 0: the default of side_by_side
   bool allow_empty = false;
   bool expect_changes = false;
   std::string color = "auto";

@@ -1,0 +1,117 @@
+#include "patcher/manual.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "patcher/verdict.h"
+
+namespace patcher {
+
+const std::vector<VerbRow>& all_verbs() {
+  static const std::vector<VerbRow> verbs = {
+      {"check",
+       "dry run: judge every patch on the tree, write nothing (the default)",
+       "Prints one line a patch with its verdict, then what is wrong, with file:line and the "
+       "nearest\n"
+       "candidate, and what is worth to note. Patch k is judged on the result of patches 1 to "
+       "k-1;\n"
+       "all refusals are reported in one run. With --diffs, says too where a patch still applies "
+       "but\n"
+       "gives another diff than the one stored, because its surroundings changed.",
+       {"# would the series apply to src?\npatcher check --root src --series patches/series",
+        "# annotations on a pull request\npatcher check --root src --format github",
+        "# for a code scanning service\npatcher check --root src --format sarif",
+        "# have the stored diffs drifted?\npatcher check --diffs patches/diffs"}},
+      {"diff",
+       "print each patch as a diff of the tree",
+       "The unified diff is one that `git apply` takes; its bytes do not depend on any "
+       "configuration,\n"
+       "locale or terminal. On a terminal it is coloured, and the words that differ are reversed.\n"
+       "Patches that are applied already are shown as what they changed. If any patch is refused "
+       "the\n"
+       "report of check is printed instead, and the exit code is its.",
+       {"# review the whole series\npatcher diff --root src",
+        "# how much does it change?\npatcher diff --root src --stat",
+        "# before and after in two columns\npatcher diff --root src --side-by-side --width 200",
+        "# store one diff a patch for reviewers\npatcher diff --root src --out-dir patches/diffs"}},
+      {"apply",
+       "check, and write if no patch is refused",
+       "All or nothing: a refusal writes nothing. A run that is killed leaves a journal, and the "
+       "next\n"
+       "apply or revert finishes or rolls back what it began. A second apply finds nothing to do.",
+       {"# patch the tree\npatcher apply --root src",
+        "# only the first three patches\npatcher apply --root src --until 3",
+        "# fail if there was nothing to do\npatcher apply --root src --expect-changes"}},
+      {"revert",
+       "take the applied patches off, last first",
+       "All or nothing, as apply. What else was changed in the tree since stays. A second revert "
+       "finds\n"
+       "nothing to do.",
+       {"# take everything off\npatcher revert --root src",
+        "# and tell a program about it\npatcher revert --root src --json"}},
+      {"help",
+       "print what a verb does, its options, examples and exit codes",
+       "Without a verb: the same as --help.",
+       {"# all about apply\npatcher help apply"}},
+      {"completion",
+       "print a completion script for bash, zsh or fish",
+       "The script completes the verbs and the options that this version takes.",
+       {"# bash, in ~/.bashrc\npatcher completion bash"}},
+  };
+  return verbs;
+}
+
+const VerbRow* find_verb(std::string_view name) {
+  const auto& verbs = all_verbs();
+  const auto it =
+      std::find_if(verbs.begin(), verbs.end(), [&](const VerbRow& v) { return v.name == name; });
+  return it == verbs.end() ? nullptr : &*it;
+}
+
+bool OptionRow::belongs_to(std::string_view verb) const {
+  return verbs.empty() || std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
+}
+
+std::string exit_code_table() {
+  std::string text =
+      "Exit codes (of the first refused patch):\n"
+      "    0  every patch applies, was applied, or already is\n";
+  text += fmt::format("  {:>3}  wrong command line\n", kExitUsage);
+  text += fmt::format("  {:>3}  a file cannot be read or written\n", kExitEnvironment);
+  text += fmt::format("  {:>3}  check --diffs: the stored diffs have drifted\n", kExitDiffsDrifted);
+  for (Verdict v : kAllVerdicts) {
+    if (v == Verdict::kApplies) continue;
+    text += fmt::format("  {:>3}  {:<16} {}{}\n", exit_code(v), verdict_name(v), verdict_meaning(v),
+                        v == Verdict::kAlreadyApplied ? " (only with --expect-changes)" : "");
+  }
+  return text;
+}
+
+std::string verb_table() {
+  std::string text = "Verbs:\n";
+  for (const VerbRow& verb : all_verbs())
+    text += fmt::format("  {:<11} {}\n", verb.name, verb.summary);
+  return text;
+}
+
+std::string verb_page(const VerbRow& verb, const std::vector<OptionRow>& options) {
+  std::string page = fmt::format("patcher {}: {}\n\n{}\n", verb.name, verb.summary, verb.text);
+  if (verb.name != "help" && verb.name != "completion") {
+    page += "\nOptions:\n";
+    for (const OptionRow& o : options) {
+      if (!o.belongs_to(verb.name)) continue;
+      const std::string head =
+          fmt::format("{}", fmt::join(o.names, ", ")) + (o.value.empty() ? "" : " " + o.value);
+      page += fmt::format("  {}\n      {}\n", head, o.description);
+    }
+  }
+  page += "\nExamples:\n";
+  for (std::string_view example : verb.examples) {
+    const size_t line = example.find('\n');
+    page += fmt::format("  {}\n    {}\n", example.substr(0, line), example.substr(line + 1));
+  }
+  return page + "\n" + exit_code_table();
+}
+
+}  // namespace patcher

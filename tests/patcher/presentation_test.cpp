@@ -1,0 +1,261 @@
+// What the program tells of itself and how it shows diffs and reports, beside plain text and JSON.
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <set>
+
+#include "patcher/diff_view.h"
+#include "patcher/manual.h"
+#include "patcher/verdict.h"
+#include "tests/patcher/scratch.h"
+
+namespace patcher {
+namespace {
+
+bool holds(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::istringstream in(text);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+// Every "--word" in a text.
+std::set<std::string> options_in(const std::string& text) {
+  std::set<std::string> out;
+  for (size_t i = text.find("--"); i != std::string::npos; i = text.find("--", i)) {
+    const size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", i);
+    out.insert(text.substr(i, end - i));
+    i = std::min(end, text.size());
+  }
+  return out;
+}
+
+// --- help
+
+TEST(Manual, EveryVerbHasAPageWithExamplesAndExitCodes) {
+  Scratch s;
+  for (const VerbRow& verb : all_verbs()) {
+    ASSERT_EQ(s.run_plain({"patcher", "help", std::string(verb.name)}), 0);
+    const std::string page = s.out;
+    EXPECT_TRUE(holds(page, "Examples:")) << verb.name;
+    EXPECT_TRUE(holds(page, "  20  outdated")) << verb.name;
+    ASSERT_EQ(s.run_plain({"patcher", std::string(verb.name), "--help"}), 0);
+    EXPECT_EQ(s.out, page);
+  }
+  EXPECT_EQ(s.run_plain({"patcher", "help"}), 0);
+  EXPECT_EQ(s.run_plain({"patcher", "help", "frobnicate"}), kExitUsage);
+  EXPECT_TRUE(holds(s.err, "frobnicate"));
+}
+
+TEST(Manual, NamesOnlyOptionsThatExistAndEachVerbsOwn) {
+  Scratch s;
+  s.run_plain({"patcher", "--help"});
+  const std::set<std::string> known = options_in(s.out);
+  for (const VerbRow& verb : all_verbs()) {
+    s.run_plain({"patcher", "help", std::string(verb.name)});
+    for (const std::string& name : options_in(s.out))
+      EXPECT_TRUE(known.contains(name)) << verb.name << " " << name;
+  }
+  s.run_plain({"patcher", "help", "apply"});
+  EXPECT_FALSE(options_in(s.out).contains("--stat"));
+  s.run_plain({"patcher", "help", "diff"});
+  EXPECT_TRUE(options_in(s.out).contains("--stat"));
+}
+
+TEST(Manual, ItsExamplesAreCommandLines) {
+  Scratch s;
+  for (const VerbRow& verb : all_verbs()) {
+    ASSERT_FALSE(verb.examples.empty()) << verb.name;
+    for (std::string_view example : verb.examples) {
+      const std::string line(example.substr(example.find('\n') + 1));
+      EXPECT_NE(s.run_plain(split(line)), kExitUsage) << line << "\n" << s.err;
+    }
+  }
+}
+
+TEST(Manual, FormatsThatContradictAreUsageErrors) {
+  Scratch s;
+  const std::vector<std::vector<std::string>> wrong = {
+      {"patcher", "--json", "--format", "sarif"},
+      {"patcher", "apply", "--format", "github"},
+      {"patcher", "diff", "--stat", "--side-by-side"},
+      {"patcher", "diff", "--width", "100"},
+      {"patcher", "completion", "tcsh"},
+      {"patcher", "completion"}};
+  for (const auto& args : wrong)
+    EXPECT_EQ(s.run_plain(args), kExitUsage) << args.back();
+}
+
+// --- completion
+
+class Completion : public testing::Test {
+ protected:
+  // What bash offers for the last word of a command line.
+  std::vector<std::string> offers(const std::string& line) {
+    s.run_plain({"patcher", "completion", "bash"});
+    write_bytes(s.directory() / "completion", s.out);
+    const std::string script = "source '" + (s.directory() / "completion").string() +
+                               "'; COMP_WORDS=(" + line +
+                               "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _patcher;" +
+                               " printf '%s\\n' \"${COMPREPLY[@]}\"";
+    write_bytes(s.directory() / "ask", script);
+    FILE* pipe = popen(("bash '" + (s.directory() / "ask").string() + "'").c_str(), "r");
+    std::string out;
+    for (int c = 0; (c = fgetc(pipe)) != EOF;)
+      out += static_cast<char>(c);
+    EXPECT_EQ(pclose(pipe), 0);
+    return split(out);
+  }
+  using Words = std::vector<std::string>;
+  Scratch s;
+};
+
+TEST_F(Completion, OfBashOffersVerbsOptionsAndValues) {
+  EXPECT_EQ(offers("patcher ap"), Words{"apply"});
+  EXPECT_EQ(offers("patcher --color a"), (Words{"auto", "always"}));
+  EXPECT_EQ(offers("patcher check --format s"), Words{"sarif"});
+  EXPECT_EQ(offers("patcher diff --st"), Words{"--stat"});
+  EXPECT_EQ(offers("patcher check --st"), Words{});
+  EXPECT_EQ(offers("patcher help re"), Words{"revert"});
+  EXPECT_EQ(offers("patcher completion f"), Words{"fish"});
+}
+
+TEST_F(Completion, OfEveryShellKnowsEveryOption) {
+  s.run_plain({"patcher", "--help"});
+  std::set<std::string> known = options_in(s.out.substr(0, s.out.find("Verbs:")));
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    ASSERT_EQ(s.run_plain({"patcher", "completion", shell}), 0);
+    for (const std::string& name : known) {
+      const std::string written = shell == std::string("fish") ? "-l " + name.substr(2) : name;
+      EXPECT_TRUE(holds(s.out, written)) << shell << " " << name;
+    }
+  }
+}
+
+// --- reports for machines
+
+class Formats : public testing::Test {
+ protected:
+  void SetUp() override {
+    s.file("a b.cpp", "void f() {\n  go(1, 2);\n}\nvoid g() {\n  stop();\n  stop();\n}\n");
+    s.patch("1.patch", "--- a b.cpp\n+++ a b.cpp\n@@ f @@\n-  go(1, 3);\n+  go(1, 4);\n");
+    s.patch("2.patch", "--- a b.cpp\n+++ a b.cpp\n@@ g @@\n-  stop();\n+  go(0, 0);\n");
+  }
+  Scratch s;
+};
+
+TEST_F(Formats, GithubIsOneAnnotationAFinding) {
+  EXPECT_EQ(s.run({"check", "--format", "github"}), exit_code(Verdict::kMissing));
+  const std::string root = s.root().string();
+  EXPECT_TRUE(s.out.starts_with("::error file=" + root +
+                                "/a b.cpp,line=2,col=9,title=patcher missing::0 matches"))
+      << s.out;
+  EXPECT_TRUE(holds(s.out, "\n::error file=" + root + "/a b.cpp,line=5,col=3,")) << s.out;
+  EXPECT_TRUE(holds(s.out, "%0Afrom ")) << s.out;
+  EXPECT_EQ(std::count(s.out.begin(), s.out.end(), '\n'), 2) << s.out;
+}
+
+TEST_F(Formats, GithubEscapesWhatWouldEndAProperty) {
+  s.file("x,y:z%.cpp", "int a;\n");
+  Scratch t;
+  t.file("x,y%.cpp", "int a;\n");
+  t.patch("1.patch", "--- x,y%.cpp\n+++ x,y%.cpp\n@@ file @@\n-int c;\n+int d;\n");
+  t.run({"check", "--format", "github"});
+  EXPECT_TRUE(holds(t.out, "/x%2Cy%25.cpp,line=")) << t.out;
+}
+
+TEST_F(Formats, SarifHasRulesPlacesAndCandidates) {
+  EXPECT_EQ(s.run({"check", "--format", "sarif"}), exit_code(Verdict::kMissing));
+  const auto log = nlohmann::json::parse(s.out);
+  EXPECT_EQ(log["version"], "2.1.0");
+  const auto& run = log["runs"][0];
+  std::set<std::string> rules;
+  for (const auto& rule : run["tool"]["driver"]["rules"])
+    rules.insert(rule["id"]);
+  ASSERT_EQ(run["results"].size(), 2u);
+  for (const auto& result : run["results"]) {
+    EXPECT_TRUE(rules.contains(result["ruleId"]));
+    EXPECT_EQ(result["level"], "error");
+    const auto& where = result["locations"][0]["physicalLocation"];
+    EXPECT_TRUE(std::string(where["artifactLocation"]["uri"]).ends_with("/tree/a%20b.cpp"));
+    EXPECT_GT(where["region"]["startLine"], 1);
+  }
+  EXPECT_EQ(run["results"][1]["relatedLocations"].size(), 2u);
+}
+
+TEST_F(Formats, ASeriesThatIsWrongIsReportedInThemToo) {
+  write_bytes(s.patches() / "series", "nope.patch\n");
+  EXPECT_EQ(s.run({"check", "--format", "github"}), exit_code(Verdict::kMalformed));
+  EXPECT_TRUE(holds(s.out, "/patches/series,line=1,")) << s.out;
+  EXPECT_EQ(s.run({"check", "--format", "sarif"}), exit_code(Verdict::kMalformed));
+  EXPECT_EQ(nlohmann::json::parse(s.out)["runs"][0]["results"].size(), 1u);
+}
+
+TEST_F(Formats, DriftOfStoredDiffsIsAnErrorInThem) {
+  Scratch t;
+  t.file("a.cpp", "int a;\n");
+  t.patch("1.patch", "--- a.cpp\n+++ a.cpp\n@@ file @@\n-int a;\n+int b;\n");
+  const std::string diffs = (t.directory() / "diffs").string();
+  std::filesystem::create_directories(diffs);
+  EXPECT_EQ(t.run({"check", "--format", "github", "--diffs", diffs}), kExitDiffsDrifted);
+  EXPECT_TRUE(holds(t.out, "::error file=" + diffs + "/1.diff,line=1,")) << t.out;
+}
+
+// --- diffs for people
+
+class Views : public testing::Test {
+ protected:
+  void SetUp() override {
+    s.file("a.cpp", "int z;\n\nint a = one(1, 2);\n\nint y;");
+    s.patch("1.patch",
+            "--- a.cpp\n+++ a.cpp\n@@ file @@\n-int a = one(1, 2);\n+int a = one(1, 3);\n"
+            "+int more;\n");
+  }
+  Scratch s;
+};
+
+TEST_F(Views, SideBySideIsTwoColumnsOfAGivenWidth) {
+  ASSERT_EQ(s.run({"diff", "--side-by-side", "--width", "61"}), 0);
+  EXPECT_EQ(s.out,
+            "# 1.patch: 1.patch\n"
+            "a.cpp\n"
+            "@@ -1,5 +1,6 @@\n"
+            "    1  int z;                 |     1  int z;\n"
+            "    2                         |     2\n"
+            "    3 -int a = one(1, 2);     |     3 +int a = one(1, 3);\n"
+            "                              |     4 +int more;\n"
+            "    4                         |     5\n"
+            "    5  int y;                 |     6  int y;\n");
+  ASSERT_EQ(s.run({"diff", "--side-by-side", "--width", "41"}), 0);
+  EXPECT_TRUE(holds(s.out, "    3 -int a = one> |     3 +int a = one>\n")) << s.out;
+}
+
+TEST_F(Views, ColourMarksTheWordsThatDiffer) {
+  ASSERT_EQ(s.run({"diff", "--color", "always"}), 0);
+  EXPECT_TRUE(holds(s.out, "\x1b[31m-int a = one(1, \x1b[7m2\x1b[27m);\x1b[0m\n")) << s.out;
+  EXPECT_TRUE(holds(s.out, "\x1b[32m+int a = one(1, \x1b[7m3\x1b[27m);\x1b[0m\n"));
+  EXPECT_TRUE(holds(s.out, "\x1b[32m+int more;\x1b[0m\n"));
+  EXPECT_TRUE(holds(s.out, " int y;\n\\ No newline at end of file\n")) << s.out;
+  // Without the colours it is the diff itself.
+  std::string plain;
+  for (size_t i = 0; i < s.out.size(); ++i) {
+    if (s.out[i] != '\x1b') {
+      plain += s.out[i];
+      continue;
+    }
+    i = s.out.find('m', i);
+  }
+  ASSERT_EQ(s.run({"diff"}), 0);
+  EXPECT_EQ(plain, s.out);
+}
+
+TEST(ChangedWords, AreRunsOfTheSmallestWords) {
+  const auto [left, right] = changed_words("f(alpha, b)", "f(beta, b, c)");
+  EXPECT_EQ(left, (Spans{{2, 7}}));
+  EXPECT_EQ(right, (Spans{{2, 6}, {9, 12}}));
+}
+
+}  // namespace
+}  // namespace patcher
