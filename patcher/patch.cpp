@@ -100,9 +100,12 @@ class Parser {
     const std::string_view value = trim(line.substr(colon + 1));
     if (key == "Subject") return free_text(patch_.subject, key, value);
     if (key == "Why") return free_text(patch_.why, key, value);
-    if (key == "install" || key == "delete" || key == "rename") return operation(key, value);
-    fail(number(),
-         fmt::format("unknown key `{}`; known are Subject, Why, install, delete, rename", key));
+    if (key == "install" || key == "delete" || key == "rename" || key == "mode") {
+      return operation(key, value);
+    }
+    fail(number(), fmt::format("unknown key `{}`; known are Subject, Why, install, delete, rename, "
+                               "mode",
+                               key));
   }
 
   void free_text(std::string& into, std::string_view key, std::string_view value) {
@@ -127,6 +130,11 @@ class Parser {
       op.kind = FileOperation::Kind::kDelete;
       op.path = left;
       op.beside = has_arrow ? right : left.substr(left.rfind('/') + 1);
+    } else if (key == "mode") {
+      if (right != "755" && right != "644") return fail(number(), "a mode is 755 or 644");
+      op.kind = FileOperation::Kind::kMode;
+      op.path = left;
+      op.executable = right == "755";
     } else {
       op.kind = FileOperation::Kind::kRename;
       op.path = left;
@@ -140,6 +148,7 @@ class Parser {
 
   static std::string_view shape(std::string_view key) {
     if (key == "install") return "install: FILE -> PATH";
+    if (key == "mode") return "mode: PATH -> 755 or 644";
     return key == "delete" ? "delete: PATH [-> FILE]" : "rename: PATH -> PATH";
   }
 

@@ -20,6 +20,7 @@ namespace patcher {
 //             beside
 //                                                    the patch and holds what is deleted
 //             | "rename"    PATH -> PATH
+//             | "mode"      PATH -> 755 | 644      makes it executable, or no longer
 //   section   = "--- " PATH NL "+++ " PATH NL hunk { hunk }   two paths only after a rename
 //   hunk      = "@@ " scope { " | " guard } " @@" NL { line }
 //   scope     = see scope.h
@@ -58,13 +59,13 @@ struct FileChange {
 };
 
 struct FileOperation {
-  enum class Kind { kInstall, kDelete, kRename };
+  enum class Kind { kInstall, kDelete, kRename, kMode };
   Kind kind = Kind::kInstall;
-  std::string path = {};     // the path in the tree before (kDelete, kRename) or after (kInstall)
+  std::string path = {};     // the path in the tree before (kDelete, kRename) or after (the others)
   std::string to = {};       // kRename: the path after
   std::string beside = {};   // kInstall, kDelete: the file beside the patch
   std::string content = {};  // its bytes
-  bool executable = false;
+  bool executable = false;   // kInstall, kMode: what it is to be
   int line = 0;
 };
 

@@ -72,6 +72,9 @@ FileOperation reversed(FileOperation op) {
     case OpKind::kRename:
       std::swap(op.path, op.to);
       break;
+    case OpKind::kMode:
+      op.executable = !op.executable;
+      break;
   }
   return op;
 }
@@ -109,12 +112,13 @@ std::vector<Fault> patch_faults(const Patch& patch) {
   std::set<std::string> made;
   for (const FileOperation& op : patch.operations) {
     const std::string& to = op.kind == FileOperation::Kind::kRename ? op.to : op.path;
+    if (op.kind == FileOperation::Kind::kMode) continue;  // beside a rename, or hunks
     const bool twice = !made.insert(to).second || (to != op.path && !made.insert(op.path).second);
     if (twice) add(faults, op.line, fmt::format("`{}` is named twice", to));
   }
   for (const FileChange& change : patch.changes) {
     for (const FileOperation& op : patch.operations) {
-      if (op.path == change.path) {
+      if (op.path == change.path && op.kind != FileOperation::Kind::kMode) {
         add(faults, change.line,
             fmt::format("`{}` cannot have hunks, see line {}", op.path, op.line));
       }
@@ -125,8 +129,13 @@ std::vector<Fault> patch_faults(const Patch& patch) {
 
 Patch reversed(const Patch& patch) {
   Patch out = patch;
-  for (FileOperation& op : out.operations)
+  for (FileOperation& op : out.operations) {
+    for (const FileOperation& before : patch.operations) {
+      const bool renamed = before.kind == FileOperation::Kind::kRename && before.to == op.path;
+      if (renamed && op.kind == FileOperation::Kind::kMode) op.path = before.path;
+    }
     op = reversed(std::move(op));
+  }
   for (FileChange& change : out.changes) {
     for (const FileOperation& op : patch.operations) {
       if (op.kind == FileOperation::Kind::kRename && op.to == change.path) change.path = op.path;

@@ -59,6 +59,9 @@ class TrialRun {
         case OpKind::kRename:
           part.done = rename(op, state);
           break;
+        case OpKind::kMode:
+          part.done = change_mode(op, state);
+          break;
       }
     }
     part.changes = part.done;
@@ -108,6 +111,24 @@ class TrialRun {
     moved.source = std::make_shared<Source>(op.to, state.source->bytes());
     out_.after.put(op.to, moved);
     out_.after.put(op.path, {});
+    return true;
+  }
+
+  bool change_mode(const FileOperation& op, const FileState& state) {
+    if (!state.exists()) {
+      fail(Verdict::kFileMissing, op.line, op.path, "is not in the tree");
+      return false;
+    }
+    const bool executable = (state.mode & 0111) != 0;
+    if (executable == op.executable) {
+      fail(Verdict::kOutdated, op.line, op.path,
+           executable ? "is executable already" : "is not executable");
+      return false;
+    }
+    FileState next = state;
+    // Who may read it may execute it, as chmod +x has it with the usual masks.
+    next.mode = executable ? state.mode & ~0111U : state.mode | ((state.mode & 0444) >> 2);
+    out_.after.put(op.path, std::move(next));
     return true;
   }
 

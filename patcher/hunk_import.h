@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "patcher/patch.h"
+#include "patcher/source.h"
+
+namespace patcher {
+
+// The hunks that turn one file's bytes before into those after, each with the innermost scope that
+// holds it and the smallest anchor that finds exactly its place and makes exactly its bytes.
+struct ImportedHunks {
+  std::vector<Hunk> hunks = {};
+  size_t failed_line = 0;  // not 0: no anchor was found for the change at this line (from 1)
+};
+
+// With `least_context` lines of context on each side at least, where the scope has them.
+ImportedHunks import_hunks(const Source& before, const std::string& after, size_t least_context);
+
+}  // namespace patcher
