@@ -5,6 +5,7 @@
 #include "patcher/annotations.h"
 #include "patcher/diff.h"
 #include "patcher/diff_view.h"
+#include "patcher/drift_report.h"
 #include "patcher/error.h"
 #include "patcher/journal.h"
 #include "patcher/options.h"
@@ -20,14 +21,15 @@ namespace {
 class Program {
  public:
   Program(const Options& options, std::ostream& out, std::ostream& err, const Terminal& terminal)
-      : options_(options), out_(out), err_(err) {
+      : options_(options), out_(out), err_(err), progress_(terminal.out_is_terminal) {
     style_.color = options.color == "always" ||
                    (options.color == "auto" && terminal.out_is_terminal && !terminal.no_color);
   }
 
   int run() {
     const Series series = load_series(options_.series, options_.until, options_.allow_empty);
-    if (!series.errors.empty()) return bad_series(series);
+    if (!series.errors.empty()) return malformed(series.errors);
+    if (options_.verb == Verb::kDrift) return drift(series);
     if (!options_.rev.empty()) return judge_revision(series);
     const auto root = std::make_shared<const TreeRoot>(options_.root);
     settle_journal(*root);
@@ -44,19 +46,20 @@ class Program {
   }
 
  private:
-  int bad_series(const Series& series) {
-    const Verdict verdict = series.errors.front().verdict;
+  // What is wrong before any tree is looked at.
+  int malformed(const std::vector<Finding>& errors) {
+    const Verdict verdict = errors.front().verdict;
     if (for_machines()) {
-      annotate(remarks_of(series.errors));
+      annotate(remarks_of(errors));
     } else if (options_.json) {
       print_json({{"verb", verb_name(options_.verb)},
                   {"verdict", verdict_name(verdict)},
                   {"exit_code", exit_code(verdict)},
                   {"written", 0},
-                  {"findings", findings_json(series.errors)},
+                  {"findings", findings_json(errors)},
                   {"patches", nlohmann::json::array()}});
     } else {
-      report_findings(err_, series.errors, style_);
+      report_findings(err_, errors, style_);
     }
     return exit_code(verdict);
   }
@@ -69,6 +72,29 @@ class Program {
     const Plan plan = plan_apply(series, tree);
     if (options_.verb == Verb::kDiff && !plan.refused()) return show_diff(plan);
     return report(plan, -1);
+  }
+
+  int drift(const Series& series) {
+    for (const Patch& patch : series.patches) {
+      if (!patch.usable()) return malformed(patch.errors);
+    }
+    const auto repository = Repository::around(options_.root);
+    History history = first_parent_history(*repository, options_.range);
+    DriftProgress progress;
+    if (progress_ && !options_.json) {
+      progress = [&](size_t done, size_t total) {
+        err_ << fmt::format("\r{}/{} commits\033[K{}", done, total,
+                            done == total ? "\r\033[K" : "");
+        err_.flush();
+      };
+    }
+    const Drift drift = follow_drift(repository, series, std::move(history), progress);
+    if (options_.json) {
+      print_json(drift_json(drift));
+    } else {
+      report_drift(out_, err_, drift, style_);
+    }
+    return exit_code(drift.verdict());
   }
 
   // A dry run writes nothing, not even what a killed run left to finish.
@@ -168,6 +194,7 @@ class Program {
   const Options& options_;
   std::ostream& out_;
   std::ostream& err_;
+  bool progress_;  // somebody watches
   ReportStyle style_;
   std::optional<Revision> revision_;  // --rev
 };

@@ -50,6 +50,16 @@ const std::vector<VerbRow>& all_verbs() {
        "nothing to do.",
        {"# take everything off\npatcher revert --root src",
         "# and tell a program about it\npatcher revert --root src --json"}},
+      {"drift",
+       "follow upstream's commits A..B: which one breaks which patch, and why",
+       "Judges the series at every commit after A up to B, along first parents: a branch that was\n"
+       "merged counts at its merge. Nothing is checked out or written. Each patch is listed with "
+       "its\n"
+       "verdict at B, the commits at which the verdict changed and, where upstream has made the "
+       "same\n"
+       "change, since when. The exit code is that of a check at B.",
+       {"# what broke since the last release?\npatcher drift v1.2..main --root src",
+        "# the same for a program\npatcher drift v1.2..main --root src --json"}},
       {"help",
        "print what a verb does, its options, examples and exit codes",
        "Without a verb: the same as --help.",

@@ -20,7 +20,8 @@ constexpr const char* kDescription =
 const std::map<std::string, Verb> kVerbs = {{"check", Verb::kCheck},
                                             {"diff", Verb::kDiff},
                                             {"apply", Verb::kApply},
-                                            {"revert", Verb::kRevert}};
+                                            {"revert", Verb::kRevert},
+                                            {"drift", Verb::kDrift}};
 
 std::string version() {
   return fmt::format(
@@ -53,9 +54,10 @@ void add_diff_options(CLI::App& app, Options& o, Aliases& a) {
 }
 
 void add_options(CLI::App& app, Options& o, Aliases& a) {
-  app.add_option("verb", a.verb, "check, diff, apply or revert; see Verbs")
-      ->check(CLI::IsMember({"check", "diff", "apply", "revert"}))
-      ->option_text("[check|diff|apply|revert]");
+  app.add_option("verb", a.verb, "check, diff, apply, revert or drift; see Verbs")
+      ->check(CLI::IsMember({"check", "diff", "apply", "revert", "drift"}))
+      ->option_text("[check|diff|apply|revert|drift]");
+  app.add_option("range", o.range, "The commits of drift: after A, up to B")->option_text("[A..B]");
   app.add_option("--root", o.root, "The tree to patch; by default the working directory")
       ->capture_default_str()
       ->option_text("DIR");
@@ -105,8 +107,12 @@ std::string contradiction(const Options& o, const Aliases& a) {
   if (o.verb != Verb::kCheck && (o.format == "github" || o.format == "sarif")) {
     return "--format " + o.format + " belongs to check";
   }
-  if (!o.rev.empty() && (o.verb == Verb::kApply || o.verb == Verb::kRevert)) {
+  if (!o.rev.empty() && o.verb != Verb::kCheck && o.verb != Verb::kDiff) {
     return "--rev belongs to check and diff: a revision cannot be written to";
+  }
+  if (o.verb == Verb::kDrift && o.range.empty()) return "drift needs a range of commits: A..B";
+  if (o.verb != Verb::kDrift && !o.range.empty()) {
+    return fmt::format("`{}`: only drift takes a range", o.range);
   }
   if (o.verb != Verb::kCheck && !o.diffs.empty()) return "--diffs belongs to check";
   return {};

@@ -14,7 +14,8 @@ struct Options {
   Verb verb = Verb::kCheck;
   std::string root = ".";
   std::string series = "patches/series";
-  std::string rev;  // check, diff: judge this revision instead of the files in `root`
+  std::string rev;    // check, diff: judge this revision instead of the files in `root`
+  std::string range;  // drift: A..B
   std::optional<size_t> until;
   std::string format = "text";  // text, json, github, sarif
   bool json = false;            // format is json

@@ -89,6 +89,9 @@ Patch parse_patch(std::string_view name, std::string_view text);
 // be gone after the patch itself renamed them; see judge.h.
 Patch reversed(const Patch& patch);
 
+// The paths of the tree that the patch names, each once, operations first.
+std::vector<std::string> named_paths(const Patch& patch);
+
 // Whether a path may name a file of the tree by its spelling: relative, no empty, `.` or `..`
 // component, no backslash, drive letter or control character.
 bool is_safe_path(std::string_view path);

@@ -127,6 +127,20 @@ std::vector<Fault> patch_faults(const Patch& patch) {
   return faults;
 }
 
+std::vector<std::string> named_paths(const Patch& patch) {
+  std::vector<std::string> paths;
+  const auto add = [&](const std::string& path) {
+    if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+  };
+  for (const FileOperation& op : patch.operations) {
+    add(op.path);
+    if (!op.to.empty()) add(op.to);
+  }
+  for (const FileChange& change : patch.changes)
+    add(change.path);
+  return paths;
+}
+
 Patch reversed(const Patch& patch) {
   Patch out = patch;
   for (FileOperation& op : out.operations) {

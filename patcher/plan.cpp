@@ -8,25 +8,11 @@
 namespace patcher {
 namespace {
 
-std::vector<std::string> paths_of(const Patch& patch) {
-  std::vector<std::string> paths;
-  const auto add = [&](const std::string& path) {
-    if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
-  };
-  for (const FileOperation& op : patch.operations) {
-    add(op.path);
-    if (!op.to.empty()) add(op.to);
-  }
-  for (const FileChange& change : patch.changes)
-    add(change.path);
-  return paths;
-}
-
 PatchPlan blank_plan(const Series& series, size_t i, const FileMap& before) {
   const Patch& patch = series.patches[i];
   return {.number = i + 1,
           .patch = &patch,
-          .paths = paths_of(patch),
+          .paths = named_paths(patch),
           .before = before,
           .after = before};
 }

@@ -145,9 +145,11 @@ std::string_view verb_name(Verb verb) {
     case Verb::kApply:
       return "apply";
     case Verb::kRevert:
+      return "revert";
+    case Verb::kDrift:
       break;
   }
-  return "revert";
+  return "drift";
 }
 
 void report_findings(std::ostream& err, const std::vector<Finding>& findings,

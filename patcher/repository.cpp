@@ -94,8 +94,10 @@ Revision Repository::resolve(const std::string& rev) const {
   GitObject commit;
   if (git_object_peel(Receive(commit), named.get(), GIT_OBJECT_COMMIT) == 0) {
     out.commit = hex(*git_object_id(commit.get()));
-    const char* summary = git_commit_summary(reinterpret_cast<git_commit*>(commit.get()));
+    auto* raw = reinterpret_cast<git_commit*>(commit.get());
+    const char* summary = git_commit_summary(raw);
     out.summary = summary != nullptr ? summary : "";
+    out.seconds = git_commit_time(raw);
   }
   out.is_whole = !out.commit.empty();
   return out;

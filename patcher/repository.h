@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@ struct Revision {
   git_oid tree = {};         // its whole tree, or the one that `REV:PATH` names
   std::string commit = {};   // 40 hex digits; empty when `asked` names a tree and no commit
   std::string summary = {};  // the commit's first line
+  int64_t seconds = 0;       // when it was committed, since 1970
   bool is_whole = true;      // `tree` is the top of the repository's tree
 
   // "main (0123456789ab)".
