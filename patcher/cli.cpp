@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+#include <fstream>
+
 #include "patcher/annotations.h"
 #include "patcher/diff.h"
 #include "patcher/diff_view.h"
@@ -12,11 +15,24 @@
 #include "patcher/plan.h"
 #include "patcher/report.h"
 #include "patcher/repository.h"
+#include "patcher/review_page.h"
 #include "patcher/revision_tree.h"
 #include "patcher/stored_diffs.h"
 
 namespace patcher {
 namespace {
+
+// The file as it was or with all of the text, never a part of it.
+void write_file_whole(const std::string& path, const std::string& text) {
+  const std::string temporary = path + ".new";
+  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file || std::rename(temporary.c_str(), path.c_str()) != 0) {
+    std::remove(temporary.c_str());
+    throw BrokenEnvironment(fmt::format("{}: cannot be written", path));
+  }
+}
 
 class Program {
  public:
@@ -36,7 +52,7 @@ class Program {
     const FileMap on_disk(root);
     const Plan plan =
         options_.verb == Verb::kRevert ? plan_revert(series, on_disk) : plan_apply(series, on_disk);
-    if (options_.verb == Verb::kDiff && !plan.refused()) return show_diff(plan);
+    if (options_.verb == Verb::kDiff) return show_diff(plan);
     const bool writes = options_.verb == Verb::kApply || options_.verb == Verb::kRevert;
     int written = -1;
     if (writes && !plan.refused()) {
@@ -70,7 +86,7 @@ class Program {
     revision_ = repository->resolve(options_.rev);
     const FileMap tree(std::make_shared<RevisionTree>(repository, *revision_));
     const Plan plan = plan_apply(series, tree);
-    if (options_.verb == Verb::kDiff && !plan.refused()) return show_diff(plan);
+    if (options_.verb == Verb::kDiff) return show_diff(plan);
     return report(plan, -1);
   }
 
@@ -112,6 +128,8 @@ class Program {
   }
 
   int show_diff(const Plan& plan) {
+    if (!options_.html.empty()) return write_page(plan);
+    if (plan.refused()) return report(plan, -1);
     if (!options_.out_dir.empty()) {
       store_diffs(plan, options_.out_dir);
       if (!options_.json)
@@ -124,6 +142,11 @@ class Program {
       out_ << shown(p);
     }
     return 0;
+  }
+
+  int write_page(const Plan& plan) {
+    write_file_whole(options_.html, review_page(plan, options_.series));
+    return report(plan, -1);
   }
 
   std::string shown(const PatchPlan& p) const {

@@ -149,18 +149,27 @@ class Writer {
     ::fsync(fd);
   }
 
+  // A journal is a file of the tree, so that anybody may have written it.
   void load(const std::string& text) {
     const json j = json::parse(text, nullptr, /*allow_exceptions=*/false);
-    const bool sound = j.is_object() && j.contains("state") && j.contains("steps");
-    if (!sound) throw BrokenEnvironment(fmt::format("{} is not a journal", kJournalName));
-    journal_.state = j["state"];
-    for (const json& s : j["steps"]) {
-      journal_.steps.push_back({s.at("path"), s.at("remove")});
-      if (!is_safe_path(journal_.steps.back().path)) {
-        throw BrokenEnvironment(fmt::format("{} names an unsafe path", kJournalName));
-      }
+    try {
+      journal_.state = j.at("state");
+      journal_.made_directories = j.at("directories");
+      for (const json& s : j.at("steps"))
+        journal_.steps.push_back({s.at("path"), s.at("remove")});
+    } catch (const json::exception&) {
+      throw BrokenEnvironment(fmt::format("{} is not a journal", kJournalName));
     }
-    journal_.made_directories = j.value("directories", std::vector<std::string>{});
+    if (journal_.state != "prepare" && journal_.state != "commit") {
+      throw BrokenEnvironment(fmt::format("{} is in no state that is known", kJournalName));
+    }
+    const auto unsafe = [](const std::string& path) { return !is_safe_path(path); };
+    const auto& made = journal_.made_directories;
+    if (std::any_of(made.begin(), made.end(), unsafe) ||
+        std::any_of(journal_.steps.begin(), journal_.steps.end(),
+                    [&](const Step& s) { return unsafe(s.path); })) {
+      throw BrokenEnvironment(fmt::format("{} names an unsafe path", kJournalName));
+    }
   }
 
   // Killed before the first journal had its name: nothing else was written yet.

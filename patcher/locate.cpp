@@ -37,6 +37,8 @@ class Locator {
     if (!match) return std::move(out_);
     const auto [begin, end] = match_bytes(source_, *match);
     out_.site = source_.place(begin);
+    out_.site_begin = begin;
+    out_.site_end = end;
     if (const auto damage = damage_at(source_, begin, end)) {
       fail(Verdict::kDamagedParse, begin,
            fmt::format("the anchor is in a damaged parse ({})", describe(source_, *damage)));

@@ -23,6 +23,8 @@ struct HunkResult {
   std::vector<ByteEdit> edits = {};  // empty after a failure
   size_t anchor_size = 0;            // tokens, and removed comments and blank lines, that matched
   Place site = {};
+  uint32_t site_begin = 0;  // bytes of the file; both 0 when there is no one place
+  uint32_t site_end = 0;
 };
 
 // Finds the hunk's one place and computes its edits. Every way in which there is not exactly one

@@ -30,10 +30,12 @@ const std::vector<VerbRow>& all_verbs() {
        "locale or terminal. On a terminal it is coloured, and the words that differ are reversed.\n"
        "Patches that are applied already are shown as what they changed. If any patch is refused "
        "the\n"
-       "report of check is printed instead, and the exit code is its.",
+       "report of check is printed instead, and the exit code is its. --html writes its page "
+       "either way.",
        {"# review the whole series\npatcher diff --root src",
         "# how much does it change?\npatcher diff --root src --stat",
         "# before and after in two columns\npatcher diff --root src --side-by-side --width 200",
+        "# a page to review in a browser\npatcher diff --root src --html review.html",
         "# store one diff a patch for reviewers\npatcher diff --root src --out-dir patches/diffs"}},
       {"apply",
        "check, and write if no patch is refused",

@@ -48,6 +48,9 @@ void add_diff_options(CLI::App& app, Options& o, Aliases& a) {
       ->check(CLI::Range(40L, 1000L))
       ->group(group)
       ->option_text("N");
+  app.add_option("--html", o.html, "Write a review page there, one file that needs nothing else")
+      ->group(group)
+      ->option_text("FILE");
   app.add_option("--out-dir", o.out_dir, "Write NAME.diff for each patch there")
       ->group(group)
       ->option_text("DIR");
@@ -95,11 +98,12 @@ void add_options(CLI::App& app, Options& o, Aliases& a) {
 std::string contradiction(const Options& o, const Aliases& a) {
   const int verbs = (a.verb.empty() ? 0 : 1) + (a.apply ? 1 : 0) + (a.revert ? 1 : 0);
   if (verbs > 1) return "give one of: a verb, --apply, --revert";
-  const int views = (o.stat ? 1 : 0) + (o.side_by_side ? 1 : 0) + (o.out_dir.empty() ? 0 : 1);
+  const int views = (o.stat ? 1 : 0) + (o.side_by_side ? 1 : 0) + (o.html.empty() ? 0 : 1) +
+                    (o.out_dir.empty() ? 0 : 1);
   if (o.verb != Verb::kDiff && (views > 0 || a.width >= 0)) {
-    return "--stat, --side-by-side, --width and --out-dir belong to diff";
+    return "--stat, --side-by-side, --width, --html and --out-dir belong to diff";
   }
-  if (views > 1) return "give one of --stat, --side-by-side and --out-dir";
+  if (views > 1) return "give one of --stat, --side-by-side, --html and --out-dir";
   if (a.width >= 0 && !o.side_by_side) return "--width belongs to --side-by-side";
   if (a.json && o.format != "text" && o.format != "json") {
     return "--json and --format " + o.format + " contradict each other";

@@ -26,6 +26,7 @@ struct Options {
   bool expect_changes = false;
   std::string color = "auto";
   std::string out_dir;  // diff: write there
+  std::string html;     // diff: write a review page there
   std::string diffs;    // check: compare with
 };
 

@@ -125,6 +125,32 @@ TEST(Crash, AFileThatChangedMeanwhileIsNotOverwritten) {
   EXPECT_EQ(f.scratch.bytes("sub/b.cpp"), "int b = 1;");
 }
 
+TEST(Crash, AJournalThatIsNoneIsOneClearErrorAndTouchesNothing) {
+  const char* const journals[] = {
+      "",
+      "[]",
+      "{\"state\":1,\"directories\":[],\"steps\":[]}",
+      "{\"state\":\"commit\",\"steps\":[]}",
+      "{\"state\":\"commit\",\"directories\":[],\"steps\":[{\"path\":\"a.cpp\"}]}",
+      "{\"state\":\"other\",\"directories\":[],\"steps\":[{\"path\":\"a.cpp\",\"remove\":true}]}",
+      "{\"state\":\"prepare\",\"directories\":[\"../elsewhere\"],\"steps\":[]}",
+      "{\"state\":\"commit\",\"directories\":[],\"steps\":[{\"path\":\"../"
+      "x.cpp\",\"remove\":true}]}"};
+  for (const char* journal : journals) {
+    Scratch s;
+    s.file("a.cpp", "int a;\n");
+    write_bytes(s.directory() / "x.cpp", "int x;\n");
+    std::filesystem::create_directories(s.directory() / "elsewhere");
+    s.patch("1.patch", "--- a.cpp\n+++ a.cpp\n@@ file @@\n-int a;\n+int x;\n");
+    s.file(std::string(kJournalName), journal);
+    EXPECT_EQ(s.run({"apply"}), 3) << journal;
+    EXPECT_NE(s.err.find(kJournalName), std::string::npos) << s.err;
+    EXPECT_EQ(s.bytes("a.cpp"), "int a;\n");
+    EXPECT_TRUE(std::filesystem::exists(s.directory() / "x.cpp"));
+    EXPECT_TRUE(std::filesystem::exists(s.directory() / "elsewhere"));
+  }
+}
+
 TEST(Crash, TheDryRunRefusesToJudgeATornTreeAndApplyFinishesIt) {
   Scratch s;
   s.file("a.cpp", "int a;\n");
