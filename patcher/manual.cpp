@@ -12,26 +12,20 @@ const std::vector<VerbRow>& all_verbs() {
   static const std::vector<VerbRow> verbs = {
       {"check",
        "dry run: judge every patch on the tree, write nothing (the default)",
-       "Prints one line a patch with its verdict, then what is wrong, with file:line and the "
-       "nearest\n"
-       "candidate, and what is worth to note. Patch k is judged on the result of patches 1 to "
-       "k-1;\n"
-       "all refusals are reported in one run. With --diffs, says too where a patch still applies "
-       "but\n"
-       "gives another diff than the one stored, because its surroundings changed.",
+       R"(Prints one line a patch with its verdict, then what is wrong, with file:line and the nearest
+candidate, and what is worth to note. Patch k is judged on the result of patches 1 to k-1;
+all refusals are reported in one run. With --diffs, says too where a patch still applies but
+gives another diff than the one stored, because its surroundings changed.)",
        {"# would the series apply to src?\npatcher check --root src --series patches/series",
         "# annotations on a pull request\npatcher check --root src --format github",
         "# for a code scanning service\npatcher check --root src --format sarif",
         "# have the stored diffs drifted?\npatcher check --diffs patches/diffs"}},
       {"diff",
        "print each patch as a diff of the tree",
-       "The unified diff is one that `git apply` takes; its bytes do not depend on any "
-       "configuration,\n"
-       "locale or terminal. On a terminal it is coloured, and the words that differ are reversed.\n"
-       "Patches that are applied already are shown as what they changed. If any patch is refused "
-       "the\n"
-       "report of check is printed instead, and the exit code is its. --html writes its page "
-       "either way.",
+       R"(The unified diff is one that `git apply` takes; its bytes do not depend on any configuration,
+locale or terminal. On a terminal it is coloured, and the words that differ are reversed.
+Patches that are applied already are shown as what they changed. If any patch is refused the
+report of check is printed instead, and the exit code is its. --html writes its page either way.)",
        {"# review the whole series\npatcher diff --root src",
         "# how much does it change?\npatcher diff --root src --stat",
         "# before and after in two columns\npatcher diff --root src --side-by-side --width 200",
@@ -39,36 +33,32 @@ const std::vector<VerbRow>& all_verbs() {
         "# store one diff a patch for reviewers\npatcher diff --root src --out-dir patches/diffs"}},
       {"apply",
        "check, and write if no patch is refused",
-       "All or nothing: a refusal writes nothing. A run that is killed leaves a journal, and the "
-       "next\n"
-       "apply or revert finishes or rolls back what it began. A second apply finds nothing to do.",
+       R"(All or nothing: a refusal writes nothing. A run that is killed leaves a journal, and the next
+apply or revert finishes or rolls back what it began. A second apply finds nothing to do.)",
        {"# patch the tree\npatcher apply --root src",
         "# only the first three patches\npatcher apply --root src --until 3",
         "# fail if there was nothing to do\npatcher apply --root src --expect-changes"}},
       {"revert",
        "take the applied patches off, last first",
-       "All or nothing, as apply. What else was changed in the tree since stays. A second revert "
-       "finds\n"
-       "nothing to do.",
+       R"(All or nothing, as apply. What else was changed in the tree since stays. A second revert finds
+nothing to do.)",
        {"# take everything off\npatcher revert --root src",
         "# and tell a program about it\npatcher revert --root src --json"}},
       {"drift",
        "follow upstream's commits A..B: which one breaks which patch, and why",
-       "Judges the series at every commit after A up to B, along first parents: a branch that was\n"
-       "merged counts at its merge. Nothing is checked out or written. Each patch is listed with "
-       "its\n"
-       "verdict at B, the commits at which the verdict changed and, where upstream has made the "
-       "same\n"
-       "change, since when. The exit code is that of a check at B.",
+       R"(Judges the series at every commit after A up to B, along first parents: a branch that was
+merged counts at its merge. Nothing is checked out or written. Each patch is listed with its
+verdict at B, the commits at which the verdict changed and, where upstream has made the same
+change, since when. The exit code is that of a check at B.)",
        {"# what broke since the last release?\npatcher drift v1.2..main --root src",
         "# the same for a program\npatcher drift v1.2..main --root src --json"}},
       {"help",
        "print what a verb does, its options, examples and exit codes",
-       "Without a verb: the same as --help.",
+       R"(Without a verb: the same as --help.)",
        {"# all about apply\npatcher help apply"}},
       {"completion",
        "print a completion script for bash, zsh or fish",
-       "The script completes the verbs and the options that this version takes.",
+       R"(The script completes the verbs and the options that this version takes.)",
        {"# bash, in ~/.bashrc\npatcher completion bash"}},
   };
   return verbs;

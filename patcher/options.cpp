@@ -5,6 +5,7 @@
 #include <tree_sitter/api.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 
 #include "patcher/manual.h"
@@ -149,29 +150,53 @@ int usage_error(std::ostream& err, const std::string& what) {
   return kExitUsage;
 }
 
-// `help VERB`, `VERB --help` and `completion SHELL`: what needs no tree and no series.
+// The words of a command line that are neither options nor their values, and whether it asks for
+// help.
+struct Words {
+  std::vector<std::string_view> plain = {};
+  bool help = false;
+};
+
+Words words_of(std::span<const char* const> args, const std::vector<OptionRow>& options) {
+  Words words;
+  for (size_t i = 1; i < args.size(); ++i) {
+    const std::string_view arg = args[i];
+    if (!arg.starts_with('-')) {
+      words.plain.push_back(arg);
+      continue;
+    }
+    words.help = words.help || arg == "--help" || arg == "-h";
+    for (const OptionRow& o : options) {
+      const bool named = std::find(o.names.begin(), o.names.end(), arg) != o.names.end();
+      if (named && !o.value.empty()) ++i;
+    }
+  }
+  return words;
+}
+
+// `help VERB`, `VERB --help` and `completion SHELL`: what needs no tree and no series, wherever
+// options stand.
 std::optional<int> print_about(std::span<const char* const> args, const CLI::App& app,
                                std::ostream& out, std::ostream& err) {
-  if (args.size() < 2) return std::nullopt;
-  const std::string_view first = args[1];
-  const std::string_view second = args.size() > 2 ? args[2] : "";
-  const bool asks = second == "--help" || second == "-h";
-  if (first == "completion" && !asks) {
-    const std::string script = args.size() == 3 ? completion_script(second, option_rows(app)) : "";
+  const std::vector<OptionRow> options = option_rows(app);
+  const auto [plain, help] = words_of(args, options);
+  if (plain.empty()) return std::nullopt;
+  const std::string_view first = plain[0];
+  const std::string_view second = plain.size() > 1 ? plain[1] : "";
+  if (first == "completion" && !help) {
+    const std::string script = plain.size() == 2 ? completion_script(second, options) : "";
     if (script.empty()) return usage_error(err, "completion needs one of bash, zsh, fish");
     out << script;
     return 0;
   }
-  if (first != "help" && !(asks && find_verb(first) != nullptr)) return std::nullopt;
-  if (first == "help" && args.size() == 2) {
+  if (first == "help" && plain.size() == 1 && !help) {
     out << app.help();
     return 0;
   }
-  const VerbRow* verb = find_verb(asks ? first : second);
-  if (verb == nullptr || args.size() > 3) {
-    return usage_error(err, fmt::format("there is no verb `{}`", second));
-  }
-  out << verb_page(*verb, option_rows(app));
+  if (first != "help" && !(help && find_verb(first) != nullptr)) return std::nullopt;
+  const VerbRow* verb = find_verb(help ? first : second);
+  if (verb == nullptr) return usage_error(err, fmt::format("there is no verb `{}`", second));
+  out << verb_page(*verb, options);
   return 0;
 }
 

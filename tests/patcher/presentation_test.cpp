@@ -44,6 +44,10 @@ TEST(Manual, EveryVerbHasAPageWithExamplesAndExitCodes) {
     ASSERT_EQ(s.run_plain({"patcher", std::string(verb.name), "--help"}), 0);
     EXPECT_EQ(s.out, page);
   }
+  // As apply.sh runs it, with options before the verb.
+  ASSERT_EQ(s.run_plain({"patcher", "--root", "help", "--series=x", "help", "apply"}), 0) << s.err;
+  EXPECT_TRUE(s.out.starts_with("patcher apply: ")) << s.out;
+  ASSERT_EQ(s.run_plain({"patcher", "--root", "x", "completion", "fish"}), 0);
   EXPECT_EQ(s.run_plain({"patcher", "help"}), 0);
   EXPECT_EQ(s.run_plain({"patcher", "help", "frobnicate"}), kExitUsage);
   EXPECT_TRUE(holds(s.err, "frobnicate"));
