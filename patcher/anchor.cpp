@@ -30,8 +30,10 @@ class Matcher {
       : source_(source), side_(side), compare_(compare) {}
 
   void search(CodeRange range, std::vector<Match>& found) {
+    complete_.clear();
+    if (side_.segments.size() > 1 && !find_complete(range)) return;
     for (uint32_t p = range.first; p < range.second && found.size() < kMaxMatches; ++p) {
-      if (segment_at(0, p, range.second)) extend(p, range.second, found);
+      if (can_complete(0, p, range) && segment_at(0, p, range.second)) extend(p, range, found);
     }
   }
 
@@ -57,19 +59,62 @@ class Matcher {
     return true;
   }
 
-  // Where segment s can lie when the tokens since `from` are skipped.
-  std::vector<uint32_t> places(size_t s, uint32_t from, uint32_t end) const {
-    std::vector<uint32_t> out;
+  bool can_complete(size_t s, uint32_t p, CodeRange range) const {
+    return complete_.empty() || complete_[s][p - range.first];
+  }
+
+  // Marks, from the last segment to the first, the places from which all later segments can be
+  // reached. Without it a text with many places for each of many segments and none for the last
+  // would be searched for longer than anybody waits. False when there is no match at all.
+  bool find_complete(CodeRange range) {
+    const size_t segments = side_.segments.size();
+    std::vector<std::vector<bool>> complete(segments,
+                                            std::vector<bool>(range.second - range.first));
+    for (size_t s = segments; s-- > 0;) {
+      bool any = false;
+      uint32_t last = range.first;  // past the last place of the next segment
+      if (s + 1 < segments) {
+        const auto& next = complete[s + 1];
+        last = range.second;
+        while (last > range.first && !next[last - range.first - 1])
+          --last;
+      }
+      for (uint32_t p = range.first; p < range.second; ++p) {
+        if (!segment_at(s, p, range.second)) continue;
+        const auto from = p + static_cast<uint32_t>(segment_size(s));
+        const bool ok = s + 1 == segments || leads_to(complete[s + 1], from, last, range.first);
+        complete[s][p - range.first] = ok;
+        any = any || ok;
+      }
+      if (!any) return false;
+    }
+    complete_ = std::move(complete);
+    return true;
+  }
+
+  // Whether one of the marked places lies after `from` in the same block.
+  bool leads_to(const std::vector<bool>& marked, uint32_t from, uint32_t end, uint32_t base) const {
     int depth = 0;
     for (uint32_t p = from; p < end && depth >= 0; ++p) {
-      if (depth == 0 && segment_at(s, p, end)) out.push_back(p);
+      if (depth == 0 && marked[p - base]) return true;
+      depth += bracket(source_.tokens()[source_.code()[p]], source_.bytes());
+    }
+    return false;
+  }
+
+  // Where segment s can lie when the tokens since `from` are skipped.
+  std::vector<uint32_t> places(size_t s, uint32_t from, CodeRange range) const {
+    std::vector<uint32_t> out;
+    int depth = 0;
+    for (uint32_t p = from; p < range.second && depth >= 0; ++p) {
+      if (depth == 0 && can_complete(s, p, range)) out.push_back(p);
       depth += bracket(source_.tokens()[source_.code()[p]], source_.bytes());
     }
     return out;
   }
 
-  // Depth-first over the segments' places, on a stack of its own.
-  void extend(uint32_t first, uint32_t end, std::vector<Match>& found) {
+  // Depth-first over the segments' places, on a stack of its own. Every path ends in a match.
+  void extend(uint32_t first, CodeRange range, std::vector<Match>& found) {
     std::vector<std::vector<uint32_t>> open{{first}};
     while (!open.empty() && found.size() < kMaxMatches) {
       const std::vector<uint32_t> starts = std::move(open.back());
@@ -79,7 +124,7 @@ class Matcher {
         continue;
       }
       const uint32_t from = starts.back() + static_cast<uint32_t>(segment_size(starts.size() - 1));
-      const auto next = places(starts.size(), from, end);
+      const auto next = places(starts.size(), from, range);
       for (auto it = next.rbegin(); it != next.rend(); ++it) {
         open.push_back(starts);
         open.back().push_back(*it);
@@ -99,6 +144,7 @@ class Matcher {
   const Source& source_;
   const Side& side_;
   Compare compare_;
+  std::vector<std::vector<bool>> complete_;  // per segment and token of the range; empty for one
 };
 
 // Marks context lines that share a token with a changed line.

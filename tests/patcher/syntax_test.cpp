@@ -112,6 +112,27 @@ TEST(ParseBudget, LargeAndDeepFilesAreRefusedNotWaitedFor) {
   EXPECT_TRUE(!deep.unreadable().empty() || !deep.damage().empty());
 }
 
+// Tried place by place, this would take longer than the age of the universe.
+TEST(ParseBudget, ManySkipsOverManyPlacesAreDecidedAtOnce) {
+  Hunk hunk{.lines = {{.text = "a;"}}};
+  for (int i = 0; i < 20; ++i) {
+    hunk.lines.push_back({.kind = HunkLine::Kind::kSkip, .text = "..."});
+    hunk.lines.push_back({.text = "a;"});
+  }
+  std::string text;
+  for (int i = 0; i < 300; ++i)
+    text += "a;\n";
+  const Source source("a.cpp", text);
+  const CodeRange all{0, static_cast<uint32_t>(source.code().size())};
+  const auto matches = [&] {
+    return find_matches(source, make_side(hunk, Language::kCpp, HunkLine::Kind::kRemoved), {all});
+  };
+  EXPECT_EQ(matches().size(), kMaxMatches);
+  hunk.lines.push_back({.kind = HunkLine::Kind::kSkip, .text = "..."});
+  hunk.lines.push_back({.text = "b;"});
+  EXPECT_TRUE(matches().empty());
+}
+
 TEST(Reparse, GivesTheTreeOfAFreshParse) {
   const auto old = std::make_shared<Source>("f.cpp", "void f() { a(); }\nvoid g() { b(); }\n");
   ASSERT_EQ(old->scopes().size(), 2u);
