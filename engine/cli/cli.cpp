@@ -14,6 +14,7 @@ struct Dispatch {
   const Streams& streams;
 
   int operator()(const RunSettings& settings) const { return run_command(settings, streams); }
+  int operator()(const ChatSettings& settings) const { return chat_command(settings, streams); }
   int operator()(const DigestSettings& settings) const { return digest_command(settings, streams); }
   int operator()(const KvDiffSettings& settings) const {
     return kv_diff_command(settings, streams);

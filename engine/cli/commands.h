@@ -7,6 +7,7 @@
 namespace engine::cli {
 
 int run_command(const RunSettings& settings, const Streams& streams);
+int chat_command(const ChatSettings& settings, const Streams& streams);
 int digest_command(const DigestSettings& settings, const Streams& streams);
 int kv_diff_command(const KvDiffSettings& settings, const Streams& streams);
 int info_command(const InfoSettings& settings, const Streams& streams);

@@ -35,6 +35,13 @@ struct RunSettings {
   bool json = false;
 };
 
+struct ChatSettings {
+  EngineSettings engine;
+  std::string system;  // the system message; empty: none
+  runtime::GenerateParams params;
+  bool json = false;
+};
+
 struct DigestSettings {
   EngineSettings engine;
   std::vector<std::size_t> lengths;  // empty: around every tiling switch

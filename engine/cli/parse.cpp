@@ -86,6 +86,7 @@ void add_prompt_options(CLI::App& app, std::vector<PromptSource>& prompts) {
 struct Parser {
   CLI::App app{"A reference LLM engine that computes the same bits on CPU and GPU.", "engine"};
   RunSettings run;
+  ChatSettings chat;
   DigestSettings digest;
   KvDiffSettings kv_diff;
   InfoSettings info;
@@ -96,6 +97,7 @@ struct Parser {
     app.require_subcommand(1);
     app.footer(kFooter);
     define_run();
+    define_chat();
     define_digest();
     define_kv_diff();
     CLI::App* info_app =
@@ -115,6 +117,17 @@ struct Parser {
     sub->add_flag("--ignore-stop", run.ignore_stop, "Go on after a stop token");
     sub->add_flag("--json", run.json,
                   "Print one JSON object a request, with statistics, instead of text");
+  }
+
+  void define_chat() {
+    CLI::App* sub = app.add_subcommand(
+        "chat", "Hold a conversation: one user message a line of standard input, one reply each");
+    add_engine_options(*sub, chat.engine);
+    sub->add_option("--system", chat.system, "The system message");
+    add_sampling_options(*sub, chat.params);
+    sub->add_flag("--json", chat.json,
+                  "A line is the whole conversation so far, [{\"role\",\"content\"}...], and is "
+                  "answered by one\nJSON object: text, tokens, finish and stats, or error");
   }
 
   void define_digest() {
@@ -196,6 +209,7 @@ struct Parser {
   Command command() const {
     const std::string name = app.get_subcommands().front()->get_name();
     if (name == "run") return run;
+    if (name == "chat") return chat;
     if (name == "digest") return digest;
     if (name == "kv-diff") return kv_diff;
     if (name == "info") return info;

@@ -9,8 +9,8 @@
 
 namespace engine::cli {
 
-using Command = std::variant<RunSettings, DigestSettings, KvDiffSettings, InfoSettings,
-                             BenchSettings, InitModelSettings>;
+using Command = std::variant<RunSettings, ChatSettings, DigestSettings, KvDiffSettings,
+                             InfoSettings, BenchSettings, InitModelSettings>;
 
 // The command to run, or the exit code where the command line was help or was wrong; what there is
 // to say has then been printed.

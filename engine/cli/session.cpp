@@ -50,6 +50,14 @@ std::unique_ptr<runtime::Engine> Session::make_engine() const {
   return std::make_unique<runtime::Engine>(network_, options_);
 }
 
+std::vector<kernels::Token> encode_messages(const model::Model& model,
+                                            std::span<const model::Message> messages) {
+  const model::ChatTemplate* chat = model.chat_template();
+  if (chat == nullptr)
+    throw std::runtime_error("the model has no chat_template.json, so it cannot chat");
+  return model::encode_chat(model.tokenizer(), *chat, messages, true);
+}
+
 std::string read_text(const std::string& path, std::istream& in) {
   if (path == "-") return {std::istreambuf_iterator<char>(in), {}};
   std::ifstream file(path, std::ios::binary);

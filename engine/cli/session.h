@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "cli/cli.h"
@@ -30,6 +31,11 @@ class Session {
   runtime::Network network_;
   runtime::EngineOptions options_;
 };
+
+// The prompt that asks for the reply to these messages. Throws std::runtime_error if the model has
+// no chat template, ModelError for a role that the template does not have.
+std::vector<kernels::Token> encode_messages(const model::Model& model,
+                                            std::span<const model::Message> messages);
 
 // The whole of a file; "-" is `in`. Throws std::runtime_error naming the file.
 std::string read_text(const std::string& path, std::istream& in);

@@ -15,6 +15,39 @@ void append(std::vector<Segment>& segments, std::string_view text, bool control)
   if (!text.empty()) segments.push_back({std::string(text), control});
 }
 
+std::vector<std::string> read_content_tokens(const JsonNode& role) {
+  std::vector<std::string> tokens;
+  const std::optional<JsonNode> list = role.find("content_tokens");
+  if (!list) return tokens;
+  const std::size_t count = list->require_array();
+  for (std::size_t i = 0; i < count; ++i) {
+    tokens.push_back(list->element(i).string());
+    if (tokens.back().empty()) list->element(i).fail_expected("a token's text");
+  }
+  return tokens;
+}
+
+// Cuts the content at its role's tokens; of two that begin at one place the longer counts.
+void append_content(std::vector<Segment>& segments, std::string_view content,
+                    std::span<const std::string> tokens) {
+  while (true) {
+    std::size_t first = std::string_view::npos;
+    std::string_view found;
+    for (const std::string& token : tokens) {
+      const std::size_t at = content.find(token);
+      if (at < first || (at == first && token.size() > found.size())) {
+        first = at;
+        found = token;
+      }
+    }
+    if (first == std::string_view::npos) break;
+    append(segments, content.substr(0, first), false);
+    append(segments, found, true);
+    content.remove_prefix(first + found.size());
+  }
+  append(segments, content, false);
+}
+
 }  // namespace
 
 ChatTemplate ChatTemplate::load(const std::filesystem::path& chat_template_json) {
@@ -33,8 +66,9 @@ ChatTemplate ChatTemplate::parse(std::string_view json, const std::filesystem::p
   roles.require_object();
   for (const auto& [name, unused] : roles.value().items()) {
     const JsonNode role = roles.at(name);
-    role.require_only({"prefix", "suffix"});
-    result.roles_[name] = {role.at("prefix").string(), role.at("suffix").string()};
+    role.require_only({"prefix", "suffix", "content_tokens"});
+    result.roles_[name] = {role.at("prefix").string(), role.at("suffix").string(),
+                           read_content_tokens(role)};
   }
   const JsonNode prefix = roles.at("assistant").at("prefix");
   if (!result.roles_["assistant"].prefix.starts_with(result.generation_prompt_)) {
@@ -62,11 +96,15 @@ std::vector<Segment> ChatTemplate::render(std::span<const Message> messages,
       prefix.remove_prefix(generation_prompt_.size());
     }
     append(segments, prefix, true);
-    append(segments, message.content, false);
+    append_content(segments, message.content, role->second.content_tokens);
     append(segments, role->second.suffix, true);
   }
   if (add_generation_prompt) append(segments, generation_prompt_, true);
   return segments;
+}
+
+const std::vector<std::string>& ChatTemplate::reply_tokens() const {
+  return roles_.find("assistant")->second.content_tokens;
 }
 
 std::vector<Token> encode_chat(const Tokenizer& tokenizer, const ChatTemplate& chat_template,

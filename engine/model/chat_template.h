@@ -6,6 +6,9 @@
 //    "roles": {"user": {"prefix": "<|user|>", "suffix": "<|end|>"}, "assistant": {...}, ...},
 //    "generation_prompt": "<|assistant|>"}
 //
+// A role may name special tokens that its content may hold, "content_tokens": ["<|tool_call|>"]:
+// what the assistant itself writes. Anywhere else their text in a content is ordinary text.
+//
 // Rendering: begin, then prefix + content + suffix of each message, then generation_prompt if
 // asked. The assistant's prefix must begin with generation_prompt, so that the rendering of turn n
 // with it is a prefix of turn n+1's, in text and in tokens: this is what a prefix cache lives on.
@@ -28,8 +31,8 @@ struct Message {
   std::string content;  // any bytes
 };
 
-// A stretch of a rendering. Control text is the template's: special tokens in it are tokens. All
-// else is content: special tokens in it are ordinary text.
+// A stretch of a rendering. Control text is the template's, or a content token: special tokens in
+// it are tokens. All else is content: special tokens in it are ordinary text.
 struct Segment {
   std::string text;
   bool control = false;
@@ -44,9 +47,13 @@ class ChatTemplate {
   // Throws ModelError naming a role that the template does not have. No segment is empty.
   std::vector<Segment> render(std::span<const Message> messages, bool add_generation_prompt) const;
 
+  // The special tokens that a reply may hold as content, by their text.
+  const std::vector<std::string>& reply_tokens() const;
+
  private:
   struct Role {
     std::string prefix, suffix;
+    std::vector<std::string> content_tokens;
   };
 
   std::filesystem::path file_;

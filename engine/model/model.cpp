@@ -5,6 +5,26 @@
 #include "model/tensor_store.h"
 
 namespace engine::model {
+namespace {
+
+// The ids of the template's reply tokens. Throws ModelError for one that is no special token.
+std::vector<Token> find_reply_tokens(const Tokenizer& tokenizer, const ChatTemplate& chat,
+                                     const std::filesystem::path& file) {
+  std::vector<Token> found;
+  for (const std::string& text : chat.reply_tokens()) {
+    const std::optional<Token> token = tokenizer.find(text);
+    if (!token || !tokenizer.is_special(*token)) {
+      throw ModelError(file,
+                       fmt::format("roles.assistant.content_tokens: \"{}\" is no special token "
+                                   "of tokenizer.json",
+                                   text));
+    }
+    found.push_back(*token);
+  }
+  return found;
+}
+
+}  // namespace
 
 Model Model::load(const std::filesystem::path& dir) {
   if (!std::filesystem::is_directory(dir)) throw ModelError(dir, "no such folder");
@@ -18,17 +38,23 @@ Model Model::load(const std::filesystem::path& dir) {
   }
   std::optional<ChatTemplate> chat;
   const std::filesystem::path chat_file = dir / "chat_template.json";
-  if (std::filesystem::exists(chat_file)) chat = ChatTemplate::load(chat_file);
-  return Model(std::move(config), std::move(store), std::move(tokenizer), std::move(chat));
+  std::vector<Token> reply_tokens;
+  if (std::filesystem::exists(chat_file)) {
+    chat = ChatTemplate::load(chat_file);
+    reply_tokens = find_reply_tokens(tokenizer, *chat, chat_file);
+  }
+  return Model(std::move(config), std::move(store), std::move(tokenizer), std::move(chat),
+               std::move(reply_tokens));
 }
 
 Model::Model(ModelConfig config, std::unique_ptr<const TensorStore> store, Tokenizer tokenizer,
-             std::optional<ChatTemplate> chat)
+             std::optional<ChatTemplate> chat, std::vector<Token> reply_tokens)
     : config_(std::move(config)),
       store_(std::move(store)),
       weights_(Weights::bind(config_, *store_)),
       tokenizer_(std::move(tokenizer)),
-      chat_(std::move(chat)) {}
+      chat_(std::move(chat)),
+      reply_tokens_(std::move(reply_tokens)) {}
 
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;

@@ -13,6 +13,7 @@
 
 #include "model/chat_template.h"
 #include "model/config.h"
+#include "model/stream_decoder.h"
 #include "model/tokenizer.h"
 #include "model/weights.h"
 
@@ -34,16 +35,20 @@ class Model {
   const Tokenizer& tokenizer() const { return tokenizer_; }
   // Null if the folder has none.
   const ChatTemplate* chat_template() const { return chat_ ? &*chat_ : nullptr; }
+  // For what the model says: the template's content tokens are shown, other special tokens are not.
+  // This must outlive it.
+  StreamDecoder reply_decoder() const { return StreamDecoder(tokenizer_, reply_tokens_); }
 
  private:
   Model(ModelConfig config, std::unique_ptr<const TensorStore> store, Tokenizer tokenizer,
-        std::optional<ChatTemplate> chat);
+        std::optional<ChatTemplate> chat, std::vector<Token> reply_tokens);
 
   ModelConfig config_;
   std::unique_ptr<const TensorStore> store_;
   Weights weights_;
   Tokenizer tokenizer_;
   std::optional<ChatTemplate> chat_;
+  std::vector<Token> reply_tokens_;
 };
 
 }  // namespace engine::model

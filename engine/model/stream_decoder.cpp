@@ -1,5 +1,7 @@
 #include "model/stream_decoder.h"
 
+#include <algorithm>
+
 #include "model/utf8.h"
 
 namespace engine::model {
@@ -10,7 +12,8 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 }  // namespace
 
 std::string StreamDecoder::push(Token token) {
-  if (tokenizer_->is_special(token)) return {};
+  const bool shown = std::find(shown_.begin(), shown_.end(), token) != shown_.end();
+  if (tokenizer_->is_special(token) && !shown) return {};
   held_ += tokenizer_->decode(token);
   std::string text;
   std::string_view rest = held_;

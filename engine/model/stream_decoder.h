@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "model/tokenizer.h"
 
@@ -9,10 +11,11 @@ namespace engine::model {
 
 // What it returns is always whole, valid UTF-8: a character that is cut between tokens is held back
 // until its last byte arrives, and bytes that can be no character become U+FFFD. Special tokens are
-// control and give no text. The tokenizer must outlive it.
+// control and give no text, but for those in `shown`. The tokenizer must outlive it.
 class StreamDecoder {
  public:
-  explicit StreamDecoder(const Tokenizer& tokenizer) : tokenizer_(&tokenizer) {}
+  explicit StreamDecoder(const Tokenizer& tokenizer, std::vector<Token> shown = {})
+      : tokenizer_(&tokenizer), shown_(std::move(shown)) {}
 
   // The text that this token completes; may be empty.
   std::string push(Token token);
@@ -22,6 +25,7 @@ class StreamDecoder {
 
  private:
   const Tokenizer* tokenizer_;
+  std::vector<Token> shown_;
   std::string held_;  // a proper prefix of one character
 };
 

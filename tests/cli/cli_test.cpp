@@ -45,7 +45,8 @@ std::string temporary_file(const std::string& name, const std::string& content) 
 TEST(Cli, HelpNamesEveryCommandAndTheExitCodes) {
   const Result result = run({"--help"});
   EXPECT_EQ(result.code, kOk);
-  for (const char* command : {"run", "digest", "kv-diff", "info", "init-model", "Exit codes"}) {
+  for (const char* command :
+       {"run", "chat", "digest", "kv-diff", "info", "init-model", "Exit codes"}) {
     EXPECT_THAT(result.out, HasSubstr(command));
   }
 }
@@ -95,6 +96,56 @@ TEST(Cli, CudaWithoutADeviceIsAnErrorAndNeverAFallback) {
   EXPECT_THAT(result.out, IsEmpty());
 }
 #endif
+
+// Line by line the same as `run --chat` of the whole conversation.
+TEST(Chat, AJsonLineIsAnsweredByAJsonLine) {
+  const std::string one = R"([{"role":"user","content":"one"}])";
+  const std::string two =
+      R"([{"role":"user","content":"one"},{"role":"assistant","content":"a"},{"role":"user","content":"b"}])";
+  const std::vector<std::string> options{"-m", micro(), "-n", "6", "--json"};
+  const auto with = [&](std::vector<std::string> args) {
+    args.insert(args.end(), options.begin(), options.end());
+    return args;
+  };
+  const Result chat = run(with({"chat"}), one + "\n\n" + two + "\n");
+  EXPECT_EQ(chat.code, kOk);
+  std::istringstream lines(chat.out);
+  for (const std::string& messages : {one, two}) {
+    std::string line;
+    ASSERT_TRUE(std::getline(lines, line));
+    const Result alone = run(with({"run", "-c", "-"}), messages);
+    for (const char* part : {"text", "tokens", "finish"})
+      EXPECT_EQ(nlohmann::json::parse(line)[part], nlohmann::json::parse(alone.out)[part]);
+  }
+}
+
+TEST(Chat, ABadJsonLineIsAnsweredByAnErrorAndTheRestGoesOn) {
+  const Result result =
+      run({"chat", "-m", micro(), "-n", "2", "--json", "--context", "40", "--prompt-rows", "8"},
+          "[{\"role\": 1}]\n" +
+              nlohmann::json{{{"role", "user"}, {"content", std::string(90, 'x')}}}.dump() +
+              "\n[{\"role\":\"user\",\"content\":\"hi\"}]\n");
+  EXPECT_EQ(result.code, kFailed);
+  std::istringstream lines(result.out);
+  std::string line;
+  for (const char* reason : {"line 1: [0].role: expected", "the context holds 40"}) {
+    ASSERT_TRUE(std::getline(lines, line));
+    EXPECT_THAT(nlohmann::json::parse(line)["error"].get<std::string>(), HasSubstr(reason));
+  }
+  ASSERT_TRUE(std::getline(lines, line));
+  EXPECT_TRUE(nlohmann::json::parse(line).contains("text"));
+}
+
+// A person's lines; the program keeps the history.
+TEST(Chat, PlainLinesContinueTheConversation) {
+  const Result first = run({"chat", "-m", micro(), "-n", "6", "--system", "Be brief."}, "Hello\n");
+  const Result both =
+      run({"chat", "-m", micro(), "-n", "6", "--system", "Be brief."}, "Hello\nAnd now?\n");
+  EXPECT_EQ(both.code, kOk);
+  EXPECT_THAT(both.out, ::testing::StartsWith(first.out));
+  EXPECT_GT(both.out.size(), first.out.size());
+  EXPECT_EQ(std::count(both.err.begin(), both.err.end(), '\n'), 2);
+}
 
 TEST(Run, StreamsTextAndPrintsStatisticsAside) {
   const Result result = run({"run", "-m", micro(), "-p", "Hello", "-n", "8", "--ignore-stop"});

@@ -35,6 +35,15 @@ class StreamDecoderTest : public testing::Test {
   Tokenizer tokenizer_ = Tokenizer::parse(byte_tokenizer_json(), "tokenizer.json");
 };
 
+TEST_F(StreamDecoderTest, ShowsOfTheSpecialTokensOnlyThoseNamed) {
+  const Token end = *tokenizer_.find("<|end|>"), user = *tokenizer_.find("<|user|>");
+  StreamDecoder decoder(tokenizer_, {user});
+  EXPECT_EQ(decoder.push(0xC3), "");
+  EXPECT_EQ(decoder.push(user), "\uFFFD<|user|>");
+  EXPECT_EQ(decoder.push(end), "");
+  EXPECT_EQ(decoder.finish(), "");
+}
+
 TEST_F(StreamDecoderTest, HoldsBackCutCharacters) {
   EXPECT_THAT(stream("a\u00e9z"), ElementsAre("a", "", "\u00e9", "z", ""));
   EXPECT_THAT(stream("\u4f60"), ElementsAre("", "", "\u4f60", ""));
