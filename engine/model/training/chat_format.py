@@ -22,7 +22,11 @@ PIECES = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\
 
 TEMPLATE = {
     "begin": BEGIN,
-    "roles": {role: {"prefix": f"<|{role}|>", "suffix": END} for role in ROLES},
+    "roles": {
+        role: {"prefix": f"<|{role}|>", "suffix": END}
+        | ({"content_tokens": [TOOL_CALL]} if role == "assistant" else {})
+        for role in ROLES
+    },
     "generation_prompt": "<|assistant|>",
 }
 

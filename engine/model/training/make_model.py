@@ -1,4 +1,4 @@
-"""Makes the built-in model from nothing: data, tokenizer, training, export, evaluation, report.
+"""Makes the built-in model from nothing: data, tokenizer, training, export, report.
 
     python make_model.py --out DIR
 
@@ -20,10 +20,10 @@ from pathlib import Path
 
 import torch
 
+from agreement import measure_agreement
 from batches import stream_batches
 from chat_format import END, render, save_chat_format, train_tokenizer
-from evaluate import evaluate_folder
-from export import save_model
+from export import load_model, save_model
 from generator import TRAINING_MIX, draw_training_session
 from model import Decoder, Shape
 from reference_logits import write_reference_logits
@@ -41,7 +41,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--row-length", type=int, default=Recipe.row_length)
     parser.add_argument("--seed", type=int, default=Recipe.seed)
     parser.add_argument("--tokenizer-sessions", type=int, default=TOKENIZER_SESSIONS)
-    parser.add_argument("--evaluate", type=int, default=200, help="held-out sessions of each task")
+    parser.add_argument("--agreement", type=int, default=200, help="held-out demonstrations of each task to read")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     return parser.parse_args()
 
@@ -59,7 +59,7 @@ def main() -> None:
 
     started = time.monotonic()
     model = Decoder(Shape(vocabulary=tokenizer.get_vocab_size()))
-    workers = max(1, (os.cpu_count() or 2) // 2)
+    workers = max(1, (os.cpu_count() or 2) - 3)
     batches = stream_batches(
         recipe.seed, recipe.batch_rows, recipe.row_length, options.out / "tokenizer.json", workers
     )
@@ -75,11 +75,13 @@ def main() -> None:
         "training seconds": round(time.monotonic() - started, 1),
         "log": log,
     }
+    if options.agreement:
+        shares, misses = measure_agreement(load_model(options.out, device), tokenizer, options.agreement)
+        report["agreement"] = {"sessions of each task": options.agreement, "right in every token": shares}
+        for miss in misses:
+            print(json.dumps(miss))
     (options.out / "report.json").write_text(json.dumps(report, indent=1) + "\n")
     write_reference_logits(options.out)
-    torch.use_deterministic_algorithms(False)  # inference needs no fixed order and is faster without
-    if options.evaluate:
-        evaluate_folder(options.out, device, options.evaluate)
 
 
 if __name__ == "__main__":

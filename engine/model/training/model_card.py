@@ -1,4 +1,14 @@
-"""The model card, written from the figures of the run that made the model."""
+"""The model card, written from the figures of the run that made the model and of the engine's marks.
+
+    python3 model_card.py MODEL_DIR
+
+reads MODEL_DIR/report.json (make_model.py) and MODEL_DIR/marks.json (marks.py); writes
+MODEL_DIR/README.md.
+"""
+
+import json
+import sys
+from pathlib import Path
 
 TEMPLATE = """\
 # The built-in model
@@ -26,7 +36,8 @@ training session has one, and every held-out session is made of such names, layo
 ## Training
 
 {steps} steps of {batch_tokens:,} tokens on one {device}: {seconds:.0f} s, data generation included.
-AdamW, peak learning rate {learning_rate}, cosine to zero; bf16 products on float32 master weights. Loss:
+Muon on the layers' matrices, peak learning rate {matrix_learning_rate}, AdamW on the rest, {learning_rate}; both
+cosine to zero; bf16 products on float32 master weights. Loss:
 next token (the assistant's words count 1, all others {other_weight} at first and nothing after {other_until:.0%} of
 the steps) plus {draft_weight} of each of the drafter's two steps, those on {draft_rows} of {batch_rows} rows.
 
@@ -34,23 +45,26 @@ the steps) plus {draft_weight} of each of the drafter's two steps, those on {dra
 | ---: | ---: | ---: | ---: |
 {losses}
 
+Held-out demonstrations in which the likeliest token is right at every position that the assistant
+writes, of {agreement_count} a task: {agreement}.
+
 ## Marks
 
-Greedy, on held-out sessions, under PyTorch. A session passes if every turn does: schema-valid calls,
-reads before it writes, no identical call twice, no error ignored, no claim that tests pass which no run
-showed, the right files at the end, the facts in the report.
+Measured by the engine itself, greedily with strict drafting, on held-out sessions. A session passes if
+every turn does: schema-valid calls, reads before it writes, no identical call twice, no error ignored, no
+claim that tests pass which no run showed, the right files at the end, the facts in the report.
 
-| task | passed | of | turns | mean tokens | longest |
+| task | passed | of | turns | tokens generated | drafts accepted |
 | --- | ---: | ---: | ---: | ---: | ---: |
 {marks}
-
-Drafting two tokens a step on agent sessions: {acceptance:.1%} of the drafts are accepted; {per_step} tokens a
-step.
 
 ## Reproduce
 
     python3 -m pip install --require-hashes -r engine/model/training/requirements.txt
-    python3 engine/model/training/make_model.py --out engine/model/reference --steps {steps}
+    cd engine/model/training
+    python3 make_model.py --out ../reference --steps {steps}
+    python3 marks.py --engine ENGINE --json ../reference/marks.json --threads 1 --prompt-rows 64
+    python3 model_card.py ../reference
 
 The data and its order depend on the seed alone. Weights come out the same to the bit only on the same
 GPU and software; elsewhere expect the same marks, not the same bits. `reference_logits.json` holds
@@ -58,9 +72,9 @@ float64 logits of a fixed prompt, to which the engine's forward is compared.
 """
 
 
-def model_card(report: dict) -> str:
-    """The card's text from what make_model.py reports."""
-    shape, recipe, drafting = report["shape"], report["recipe"], report["drafting"]
+def model_card(report: dict, marks: list[dict]) -> str:
+    """The card's text from what make_model.py and marks.py report."""
+    shape, recipe, agreement = report["shape"], report["recipe"], report["agreement"]
     stride = max(1, len(report["log"]) // 10)
     log = report["log"][::stride]
     if log[-1] != report["log"][-1]:
@@ -74,10 +88,21 @@ def model_card(report: dict) -> str:
         batch_tokens=recipe["batch_rows"] * recipe["row_length"],
         mix=", ".join(f"{share}% {task}" for task, share in report["mix"].items()),
         losses="\n".join(f"| {e['step']} | {e['main']} | {e['draft 1']} | {e['draft 2']} |" for e in log),
+        agreement_count=agreement["sessions of each task"],
+        agreement=", ".join(f"{t} {v:.1%}" for t, v in agreement["right in every token"].items()),
         marks="\n".join(
-            f"| {task} | {m['passed']} | {m['sessions']} | {m['turns']} | {m['mean tokens']} | {m['longest']} |"
-            for task, m in report["marks"].items()
+            f"| {m['task']} | {m['passed']} | {m['sessions']} | {m['turns']} | {m['generated tokens']}"
+            f" | {m['drafts accepted']:.1%} |"
+            for m in marks
         ),
-        acceptance=drafting["acceptance"],
-        per_step=drafting["tokens a step"],
     )
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    report, marks = (json.loads((folder / name).read_text()) for name in ("report.json", "marks.json"))
+    (folder / "README.md").write_text(model_card(report, marks))
+
+
+if __name__ == "__main__":
+    main()

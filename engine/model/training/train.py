@@ -12,6 +12,7 @@ from torch import Tensor
 from batches import Rows
 from masks import make_masks
 from model import Decoder, product, rms_norm
+from muon import Muon
 
 
 @dataclass(frozen=True)
@@ -21,9 +22,10 @@ class Recipe:
     steps: int
     batch_rows: int = 16
     row_length: int = 4096
-    learning_rate: float = 3e-3
+    learning_rate: float = 3e-3  # of embeddings and norms, by AdamW
+    matrix_learning_rate: float = 0.02  # of the layers' matrices, by Muon
     warm_up: int = 150
-    weight_decay: float = 0.05
+    weight_decay: float = 0.01
     clip: float = 1.0
     other_weight: float = 0.1  # loss weight, at first, of what the assistant does not write
     other_until: float = 0.4  # share of the steps after which that weight has fallen to 0
@@ -61,14 +63,17 @@ class Trainer:
         self.device = device
         self.losses = token_losses
         self.compiled = device.type == "cuda"
-        matrices = [p for p in model.parameters() if p.dim() == 2]
-        vectors = [p for p in model.parameters() if p.dim() != 2]
-        self.optimizer = torch.optim.AdamW(
-            [{"params": matrices, "weight_decay": recipe.weight_decay}, {"params": vectors, "weight_decay": 0.0}],
-            lr=recipe.learning_rate,
-            betas=(0.9, 0.95),
-            fused=self.compiled,
+        inside = list(model.layers.parameters())
+        matrices = [p for p in inside if p.dim() == 2]
+        others = [model.embed_tokens.weight, model.norm.weight, *(p for p in inside if p.dim() != 2)]
+        self.optimizers = (
+            Muon(matrices, recipe.matrix_learning_rate, weight_decay=recipe.weight_decay),
+            torch.optim.AdamW(
+                others, recipe.learning_rate, betas=(0.9, 0.95), weight_decay=0.0, fused=self.compiled
+            ),
         )
+        for group in (g for optimizer in self.optimizers for g in optimizer.param_groups):
+            group["full_lr"] = group["lr"]
         if self.compiled:
             for layer in model.layers:
                 layer.compile(dynamic=False)
@@ -88,16 +93,17 @@ class Trainer:
 
     def _step(self, step: int, rows: Rows) -> dict[str, Tensor]:
         recipe = self.recipe
-        for group in self.optimizer.param_groups:
-            group["lr"] = recipe.learning_rate * self._schedule(step)
+        for group in (g for optimizer in self.optimizers for g in optimizer.param_groups):
+            group["lr"] = group["full_lr"] * self._schedule(step)
         tensors = [torch.from_numpy(a).to(self.device, non_blocking=True) for a in rows.arrays()]
         other = recipe.other_weight * max(0.0, 1 - step / (recipe.steps * recipe.other_until))
         terms = self._terms(*tensors, other)
         loss = terms["main"] + recipe.draft_weight * (terms["draft 1"] + terms["draft 2"])
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), recipe.clip)
-        self.optimizer.step()
-        self.optimizer.zero_grad(set_to_none=True)
+        for optimizer in self.optimizers:
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
         return {name: value.detach() for name, value in terms.items()}
 
     def _schedule(self, step: int) -> float:
