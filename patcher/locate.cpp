@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "patcher/heading.h"
 #include "patcher/health.h"
 #include "patcher/nearest.h"
 
@@ -92,6 +93,10 @@ class Locator {
     if (!hunk_.conditional.empty()) {
       std::erase_if(matches,
                     [&](const Match& m) { return !in_branch(match_bytes(source_, m).first); });
+    }
+    if (!hunk_.heading.empty() && rule_ == ScopeRule::kStrict) {
+      std::erase_if(matches,
+                    [&](const Match& m) { return !under_heading(source_, hunk_, side_, m); });
     }
     return matches;
   }
@@ -229,7 +234,9 @@ class Locator {
   }
 
   void no_match() {
-    const std::string where = fmt::format("0 matches in scope `{}`", hunk_.scope.text);
+    const std::string where =
+        hunk_.heading.empty() ? fmt::format("0 matches in scope `{}`", hunk_.scope.text)
+                              : fmt::format("0 matches under section heading `{}`", hunk_.heading);
     // Of a patch that is not applied this is what is expected; nobody reads why.
     if (rule_ == ScopeRule::kUndo) return fail_in_file(Verdict::kMissing, where);
     const auto nearest = nearest_place(source_, side_, ranges_);

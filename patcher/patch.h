@@ -48,6 +48,7 @@ struct Hunk {
   ScopeSpec scope = {};
   std::string conditional = {};  // "#ifdef FOO", "#else of FOO"; empty when not stated
   std::optional<Occurrence> occurrence = {};
+  std::string heading = {};  // of a foreign diff: the function line that it says stands before
   std::vector<HunkLine> lines = {};
   int line = 0;
 };

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "patcher/error.h"
+#include "patcher/unified.h"
 
 namespace patcher {
 namespace {
@@ -104,7 +105,9 @@ Series load_series(const std::string& file, std::optional<size_t> until, bool al
     } else if (!seen.insert(line.name).second) {
       fail(line.line, Verdict::kMalformed, fmt::format("`{}` is listed twice", line.name));
     } else if (const auto content = read_file(directory + "/" + line.name)) {
-      series.patches.push_back(parse_patch(line.name, *content));
+      series.patches.push_back(is_unified(*content)
+                                   ? patch_of(line.name, parse_unified(line.name, *content))
+                                   : parse_patch(line.name, *content));
       read_beside(directory, series.patches.back());
     } else {
       fail(line.line, Verdict::kMalformed, fmt::format("there is no patch file `{}`", line.name));

@@ -26,8 +26,9 @@ struct SeriesLine {
 };
 std::vector<SeriesLine> parse_series(std::string_view text);
 
-// Reads the list, its first `until` patches and the files beside them. Throws BrokenEnvironment
-// when the series file cannot be read; a missing patch file is an error of the series.
+// Reads the list (patch files, and unified diffs or patch mails, see unified.h), its first `until`
+// patches and the files beside them. Throws BrokenEnvironment when the series file cannot be read;
+// a missing patch file is an error of the series.
 Series load_series(const std::string& file, std::optional<size_t> until, bool allow_empty);
 
 }  // namespace patcher

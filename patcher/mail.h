@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace patcher {
+
+// A patch mail as `git format-patch` writes it, taken apart: what it says, and its diff. The
+// description ends at the first line `---`; what looks like a diff before it is prose. Text that is
+// no mail is all diff, and what precedes its first file is its description.
+//
+// Mails whose lines end in CRLF, quoted-printable and base64 bodies and encoded subjects (UTF-8)
+// are read; a mail of several parts is an error.
+struct Mail {
+  std::string subject = {};  // without "[PATCH 1/2]"; empty when there is none
+  std::string body = {};     // the description
+  std::string diff = {};     // from the first file on
+  int diff_line = 1;         // the diff's first line in `text`, from 1; approximate once decoded
+  std::string error = {};    // not empty: why it cannot be read
+};
+
+Mail read_mail(std::string_view text);
+
+}  // namespace patcher

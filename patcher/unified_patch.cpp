@@ -1,0 +1,115 @@
+// patch_of: a foreign diff as a patch of a series.
+#include <algorithm>
+
+#include "patcher/patch_rules.h"
+#include "patcher/unified.h"
+
+namespace patcher {
+namespace {
+
+using Kind = HunkLine::Kind;
+using OpKind = FileOperation::Kind;
+
+std::string without_cr(std::string text) {
+  if (text.ends_with('\r')) text.pop_back();
+  return text;
+}
+
+// A diff's context may begin or end inside of a block comment, where its words are no tokens of
+// the file: such lines are no anchor.
+void drop_half_comments(std::vector<HunkLine>& lines) {
+  const auto anchor = [](const HunkLine& l) { return l.kind == Kind::kContext; };
+  const auto holds = [](const HunkLine& l, const char* what) {
+    return l.text.find(what) != std::string::npos;
+  };
+  for (auto it = lines.begin(); it != lines.end() && anchor(*it) && !holds(*it, "/*"); ++it) {
+    if (!holds(*it, "*/")) continue;
+    lines.erase(lines.begin(), it + 1);
+    break;
+  }
+  for (auto it = lines.rbegin(); it != lines.rend() && anchor(*it) && !holds(*it, "*/"); ++it) {
+    if (!holds(*it, "/*")) continue;
+    lines.erase(it.base() - 1, lines.end());
+    break;
+  }
+}
+
+Hunk hunk_of(const UnifiedHunk& from) {
+  Hunk hunk{.scope = *parse_scope("file"), .line = from.line};
+  hunk.heading = from.heading;
+  for (const UnifiedLine& l : from.lines) {
+    const Kind kind = l.mark == '-'   ? Kind::kRemoved
+                      : l.mark == '+' ? Kind::kAdded
+                                      : Kind::kContext;
+    hunk.lines.push_back({.kind = kind, .text = without_cr(l.text), .line = l.line});
+  }
+  drop_half_comments(hunk.lines);
+  const auto blank = [](const HunkLine& l) {
+    return l.kind == Kind::kContext && l.text.find_first_not_of(" \t") == std::string::npos;
+  };
+  while (!hunk.lines.empty() && blank(hunk.lines.back()))
+    hunk.lines.pop_back();
+  return hunk;
+}
+
+bool is_executable(const std::optional<mode_t>& mode) {
+  return mode && (*mode & 0111) != 0;
+}
+
+void add_file(const UnifiedFile& f, Patch& patch) {
+  const auto add = [&](FileOperation op) {
+    op.line = f.line;
+    patch.operations.push_back(std::move(op));
+  };
+  if (f.path_before.empty()) {
+    return add({.kind = OpKind::kInstall,
+                .path = f.path_after,
+                .content = f.side('+'),
+                .executable = is_executable(f.mode_after)});
+  }
+  if (f.path_after.empty()) {
+    return add({.kind = OpKind::kDelete,
+                .path = f.path_before,
+                .content = f.side('-'),
+                .executable = is_executable(f.mode_before)});
+  }
+  if (f.path_before != f.path_after) {
+    add({.kind = OpKind::kRename, .path = f.path_before, .to = f.path_after});
+  }
+  if (f.mode_before && f.mode_after &&
+      is_executable(f.mode_before) != is_executable(f.mode_after)) {
+    add({.kind = OpKind::kMode, .path = f.path_after, .executable = is_executable(f.mode_after)});
+  }
+  if (f.hunks.empty()) return;
+  FileChange change{.path = f.path_after, .line = f.line};
+  for (const UnifiedHunk& h : f.hunks)
+    change.hunks.push_back(hunk_of(h));
+  patch.changes.push_back(std::move(change));
+}
+
+}  // namespace
+
+Patch patch_of(std::string_view name, const UnifiedPatch& unified) {
+  Patch patch{.name = std::string(name), .subject = unified.subject, .why = unified.why};
+  patch.errors = unified.errors;
+  if (patch.subject.empty()) patch.subject = name;
+  if (patch.why.empty()) patch.why = patch.subject;
+  if (!patch.errors.empty()) return patch;
+  for (const UnifiedFile& f : unified.files)
+    add_file(f, patch);
+  std::vector<Fault> faults = patch_faults(patch);
+  for (const FileChange& change : patch.changes) {
+    for (const Hunk& hunk : change.hunks) {
+      for (Fault& fault : hunk_faults(hunk))
+        faults.push_back(std::move(fault));
+    }
+  }
+  for (Fault& f : faults) {
+    patch.errors.push_back({.verdict = f.verdict,
+                            .origin = {.file = patch.name, .line = f.line, .column = 1},
+                            .message = std::move(f.message)});
+  }
+  return patch;
+}
+
+}  // namespace patcher

@@ -1,0 +1,7 @@
+int moved() {
+  return 11;
+}
+
+int stays() {
+  return 2;
+}

@@ -1,0 +1,7 @@
+int moved() {
+  return 1;
+}
+
+int stays() {
+  return 2;
+}
