@@ -10,6 +10,7 @@
 #include "patcher/diff_view.h"
 #include "patcher/drift_report.h"
 #include "patcher/error.h"
+#include "patcher/import_series.h"
 #include "patcher/journal.h"
 #include "patcher/options.h"
 #include "patcher/plan.h"
@@ -43,6 +44,7 @@ class Program {
   }
 
   int run() {
+    if (options_.verb == Verb::kImport) return import();
     const Series series = load_series(options_.series, options_.until, options_.allow_empty);
     if (!series.errors.empty()) return malformed(series.errors);
     if (options_.verb == Verb::kDrift) return drift(series);
@@ -78,6 +80,22 @@ class Program {
       report_findings(err_, errors, style_);
     }
     return exit_code(verdict);
+  }
+
+  int import() {
+    const auto base = std::make_shared<const TreeRoot>(options_.base);
+    const SeriesImport made = import_files(options_.files, FileMap(base));
+    if (!made.errors.empty()) return malformed(made.errors);
+    write_import(made, options_.out_dir);
+    if (options_.json) {
+      nlohmann::json names = nlohmann::json::array();
+      for (const auto& item : made.patches)
+        names.push_back(item.name);
+      print_json({{"verb", "import"}, {"exit_code", 0}, {"patches", names}});
+    } else {
+      out_ << fmt::format("{} patches in {}\n", made.patches.size(), options_.out_dir);
+    }
+    return 0;
   }
 
   // check and diff of a tree that nobody checked out.

@@ -18,11 +18,9 @@ constexpr const char* kDescription =
     "syntax, "
     "exactly once, or refuses. Nothing is written unless the verb says so.";
 
-const std::map<std::string, Verb> kVerbs = {{"check", Verb::kCheck},
-                                            {"diff", Verb::kDiff},
-                                            {"apply", Verb::kApply},
-                                            {"revert", Verb::kRevert},
-                                            {"drift", Verb::kDrift}};
+const std::map<std::string, Verb> kVerbs = {{"check", Verb::kCheck}, {"diff", Verb::kDiff},
+                                            {"apply", Verb::kApply}, {"revert", Verb::kRevert},
+                                            {"drift", Verb::kDrift}, {"import", Verb::kImport}};
 
 std::string version() {
   return fmt::format(
@@ -34,6 +32,7 @@ std::string version() {
 
 struct Aliases {
   std::string verb;
+  std::vector<std::string> operands;
   bool apply = false;
   bool revert = false;
   bool json = false;
@@ -52,16 +51,22 @@ void add_diff_options(CLI::App& app, Options& o, Aliases& a) {
   app.add_option("--html", o.html, "Write a review page there, one file that needs nothing else")
       ->group(group)
       ->option_text("FILE");
-  app.add_option("--out-dir", o.out_dir, "Write NAME.diff for each patch there")
-      ->group(group)
+  app.add_option("--out-dir", o.out_dir,
+                 "diff: write NAME.diff for each patch there; import: the patches")
+      ->group("Options of diff, import")
       ->option_text("DIR");
 }
 
 void add_options(CLI::App& app, Options& o, Aliases& a) {
-  app.add_option("verb", a.verb, "check, diff, apply, revert or drift; see Verbs")
-      ->check(CLI::IsMember({"check", "diff", "apply", "revert", "drift"}))
-      ->option_text("[check|diff|apply|revert|drift]");
-  app.add_option("range", o.range, "The commits of drift: after A, up to B")->option_text("[A..B]");
+  app.add_option("verb", a.verb, "check, diff, apply, revert, drift or import; see Verbs")
+      ->check(CLI::IsMember({"check", "diff", "apply", "revert", "drift", "import"}))
+      ->option_text("[check|diff|apply|revert|drift|import]");
+  app.add_option("operands", a.operands,
+                 "drift: the commits after A, up to B; import: diffs and patch mails, in order")
+      ->option_text("[A..B | FILE...]");
+  app.add_option("--base", o.base, "The tree that the diffs were made from; by default --root's")
+      ->group("Options of import")
+      ->option_text("DIR");
   app.add_option("--root", o.root, "The tree to patch; by default the working directory")
       ->capture_default_str()
       ->option_text("DIR");
@@ -95,10 +100,21 @@ void add_options(CLI::App& app, Options& o, Aliases& a) {
   app.set_version_flag("--version", version(), "Print the pinned versions and leave");
 }
 
+std::string import_contradiction(const Options& o, const Aliases& a) {
+  if (a.operands.empty()) return "import needs the diffs and mails to read";
+  if (o.out_dir.empty()) return "import needs --out-dir DIR, where to write the patches";
+  const bool others = o.stat || o.side_by_side || !o.html.empty() || a.width >= 0 || a.until >= 0 ||
+                      !o.rev.empty() || !o.diffs.empty() || o.allow_empty || o.expect_changes;
+  if (others) return "import takes --base, --root, --out-dir, --format and --color only";
+  return {};
+}
+
 // One clear message instead of a wrong guess for options that do not go together.
 std::string contradiction(const Options& o, const Aliases& a) {
   const int verbs = (a.verb.empty() ? 0 : 1) + (a.apply ? 1 : 0) + (a.revert ? 1 : 0);
   if (verbs > 1) return "give one of: a verb, --apply, --revert";
+  if (o.verb == Verb::kImport) return import_contradiction(o, a);
+  if (!o.base.empty()) return "--base belongs to import";
   const int views = (o.stat ? 1 : 0) + (o.side_by_side ? 1 : 0) + (o.html.empty() ? 0 : 1) +
                     (o.out_dir.empty() ? 0 : 1);
   if (o.verb != Verb::kDiff && (views > 0 || a.width >= 0)) {
@@ -115,9 +131,11 @@ std::string contradiction(const Options& o, const Aliases& a) {
   if (!o.rev.empty() && o.verb != Verb::kCheck && o.verb != Verb::kDiff) {
     return "--rev belongs to check and diff: a revision cannot be written to";
   }
-  if (o.verb == Verb::kDrift && o.range.empty()) return "drift needs a range of commits: A..B";
-  if (o.verb != Verb::kDrift && !o.range.empty()) {
-    return fmt::format("`{}`: only drift takes a range", o.range);
+  if (o.verb == Verb::kDrift && a.operands.size() != 1) {
+    return "drift needs a range of commits: A..B";
+  }
+  if (o.verb != Verb::kDrift && !a.operands.empty()) {
+    return fmt::format("`{}`: only drift and import take more than a verb", a.operands.front());
   }
   if (o.verb != Verb::kCheck && !o.diffs.empty()) return "--diffs belongs to check";
   return {};
@@ -223,6 +241,9 @@ std::optional<int> parse_options(std::span<const char* const> args, Options& opt
   if (!wrong.empty()) return usage_error(err, wrong);
   if (aliases.json) options.format = "json";
   options.json = options.format == "json";
+  if (options.verb == Verb::kDrift) options.range = aliases.operands.front();
+  if (options.verb == Verb::kImport) options.files = aliases.operands;
+  if (options.base.empty()) options.base = options.root;
   if (aliases.width >= 0) options.width = static_cast<size_t>(aliases.width);
   return std::nullopt;
 }

@@ -4,6 +4,7 @@
 #include <ostream>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "patcher/report.h"
 
@@ -16,6 +17,8 @@ struct Options {
   std::string series = "patches/series";
   std::string rev;    // check, diff: judge this revision instead of the files in `root`
   std::string range;  // drift: A..B
+  std::vector<std::string> files;  // import: diffs and mails, in order
+  std::string base;                // import: the tree that they were made from
   std::optional<size_t> until;
   std::string format = "text";  // text, json, github, sarif
   bool json = false;            // format is json

@@ -147,9 +147,11 @@ std::string_view verb_name(Verb verb) {
     case Verb::kRevert:
       return "revert";
     case Verb::kDrift:
+      return "drift";
+    case Verb::kImport:
       break;
   }
-  return "drift";
+  return "import";
 }
 
 void report_findings(std::ostream& err, const std::vector<Finding>& findings,

@@ -8,7 +8,7 @@
 
 namespace patcher {
 
-enum class Verb { kCheck, kDiff, kApply, kRevert, kDrift };
+enum class Verb { kCheck, kDiff, kApply, kRevert, kDrift, kImport };
 std::string_view verb_name(Verb verb);
 
 struct ReportStyle {

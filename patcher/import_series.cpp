@@ -1,0 +1,217 @@
+#include "patcher/import_series.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "patcher/error.h"
+
+namespace patcher {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> read_file(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return std::nullopt;
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream out;
+  out << in.rdbuf();
+  if (!in) return std::nullopt;
+  return std::move(out).str();
+}
+
+std::string_view without_cr(std::string_view text) {
+  if (text.ends_with('\r')) text.remove_suffix(1);
+  return text;
+}
+
+// One file's hunks done to its bytes.
+class Redo {
+ public:
+  Redo(const UnifiedFile& file, const std::string& before) : file_(file), before_(before) {}
+
+  std::optional<std::string> run() {
+    const Lines lines(before_);
+    size_t next = 0;
+    for (const UnifiedHunk& h : file_.hunks) {
+      const bool only_adds =
+          std::none_of(h.lines.begin(), h.lines.end(), [](const auto& l) { return l.mark != '+'; });
+      const size_t first = only_adds ? h.before_line : h.before_line - 1;
+      if (h.before_line == 0 && !only_adds) return misfit(h.line);
+      if (first < next || first > lines.count()) return misfit(h.line);
+      for (; next < first; ++next)
+        keep(lines, next);
+      for (const UnifiedLine& l : h.lines) {
+        if (l.mark == '+') {
+          add(lines, next, l);
+          continue;
+        }
+        if (next >= lines.count() || without_cr(l.text) != lines.text(next)) return misfit(l.line);
+        if (l.mark == ' ') keep(lines, next);
+        ++next;
+      }
+    }
+    for (; next < lines.count(); ++next)
+      keep(lines, next);
+    return std::move(out_);
+  }
+
+  int misfit_line() const { return misfit_line_; }
+
+ private:
+  std::nullopt_t misfit(int line) {
+    misfit_line_ = line;
+    return std::nullopt;
+  }
+
+  void keep(const Lines& lines, size_t line) {
+    out_ +=
+        std::string_view(before_).substr(lines.begin(line), lines.end(line) - lines.begin(line));
+  }
+
+  // A diff that lost its carriage returns on the way takes those of the line where it lands.
+  void add(const Lines& lines, size_t line, const UnifiedLine& l) {
+    out_ += l.text;
+    if (l.no_newline) return;
+    const size_t like = line < lines.count() ? line : lines.count() - 1;
+    const bool crlf = lines.count() > 0 && lines.line_end(like) == "\r\n";
+    out_ += crlf && !l.text.ends_with('\r') ? "\r\n" : "\n";
+  }
+
+  const UnifiedFile& file_;
+  const std::string& before_;
+  std::string out_;
+  int misfit_line_ = 0;
+};
+
+Finding problem(Verdict verdict, const std::string& name, int line, const std::string& path,
+                std::string message) {
+  return {.verdict = verdict,
+          .place = {.file = path},
+          .origin = {.file = name, .line = line, .column = 1},
+          .message = std::move(message)};
+}
+
+std::optional<FileVersions> versions_of(const UnifiedFile& f, const std::string& name,
+                                        const FileMap& base, std::vector<Finding>& errors) {
+  FileVersions v{.path_before = f.path_before, .path_after = f.path_after};
+  v.mode_after = f.mode_after.value_or(0644);
+  if (f.path_before.empty()) {
+    v.after = f.side('+');
+    return v;
+  }
+  const FileState state = base.get(f.path_before);
+  if (!state.exists()) {
+    errors.push_back(
+        problem(Verdict::kFileMissing, name, f.line, f.path_before, "is not in the base"));
+    return std::nullopt;
+  }
+  v.before = state.source->bytes();
+  v.mode_before = state.mode;
+  v.mode_after = f.mode_after.value_or(state.mode);
+  Redo redo(f, v.before);
+  const auto after = redo.run();
+  if (!after) {
+    errors.push_back(problem(Verdict::kMissing, name, redo.misfit_line(), f.path_before,
+                             "the base has other text there: the diff was taken from another"));
+    return std::nullopt;
+  }
+  v.after = *after;
+  if (f.path_after.empty() && !v.after.empty()) {
+    errors.push_back(problem(Verdict::kMissing, name, f.line, f.path_before,
+                             "the diff deletes the file but not all of its lines"));
+    return std::nullopt;
+  }
+  return v;
+}
+
+void put(const FileVersions& v, FileMap& tree) {
+  if (!v.path_before.empty()) tree.put(v.path_before, {});
+  if (v.path_after.empty()) return;
+  const mode_t mode = v.path_before.empty() ? v.mode_after : v.mode_after & 07777;
+  tree.put(v.path_after,
+           {.source = std::make_shared<Source>(v.path_after, v.after), .mode = mode & 07777});
+}
+
+void save(const fs::path& path, std::string_view bytes, bool executable) {
+  std::error_code error;
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << bytes;
+  if (error || !out.flush()) {
+    throw BrokenEnvironment(fmt::format("{}: cannot be written", path.string()));
+  }
+  if (executable) ::chmod(path.c_str(), 0755);
+}
+
+}  // namespace
+
+std::vector<FileVersions> versions_of(const UnifiedPatch& patch, const std::string& name,
+                                      const FileMap& base, std::vector<Finding>& errors) {
+  std::vector<FileVersions> out;
+  for (const UnifiedFile& f : patch.files) {
+    if (auto v = versions_of(f, name, base, errors)) out.push_back(std::move(*v));
+  }
+  return out;
+}
+
+SeriesImport import_files(const std::vector<std::string>& files, const FileMap& base) {
+  SeriesImport out;
+  FileMap tree = base;
+  std::set<std::string> names;
+  for (const std::string& file : files) {
+    const auto text = read_file(file);
+    if (!text) throw BrokenEnvironment(fmt::format("{}: cannot read the patch", file));
+    const UnifiedPatch patch = parse_unified(file, *text);
+    std::vector<Finding> errors = patch.errors;
+    SourceChange change{.name = fs::path(file).filename().replace_extension(".patch").string(),
+                        .subject = patch.subject,
+                        .why = patch.why};
+    if (change.subject.empty()) change.subject = fs::path(file).stem().string();
+    if (!names.insert(change.name).second) {
+      errors.push_back(problem(Verdict::kMalformed, file, 1, "", "two patches have this name"));
+    }
+    if (errors.empty()) change.files = versions_of(patch, file, tree, errors);
+    SeriesImport::Item item{.name = change.name};
+    if (errors.empty()) {
+      item.imported = import_change(change);
+      errors = item.imported.errors;
+      for (const FileVersions& v : change.files)
+        put(v, tree);
+    }
+    out.errors.insert(out.errors.end(), errors.begin(), errors.end());
+    out.patches.push_back(std::move(item));
+  }
+  return out;
+}
+
+void write_import(const SeriesImport& series, const std::string& directory) {
+  std::vector<BesideFile> files;
+  std::string list;
+  for (const SeriesImport::Item& item : series.patches) {
+    list += item.name + "\n";
+    files.push_back({item.name, item.imported.text, false});
+    for (const BesideFile& b : item.imported.beside)
+      files.push_back(b);
+  }
+  files.push_back({"series", list, false});
+  std::erase_if(files, [&](const BesideFile& f) {
+    const fs::path path = fs::path(directory) / f.name;
+    const auto there = read_file(path);
+    if (there && *there != f.bytes) {
+      throw BrokenEnvironment(fmt::format("{}: is there and differs", path.string()));
+    }
+    return there.has_value();
+  });
+  for (const BesideFile& f : files)
+    save(fs::path(directory) / f.name, f.bytes, f.executable);
+}
+
+}  // namespace patcher

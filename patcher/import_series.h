@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "patcher/file_map.h"
+#include "patcher/import.h"
+#include "patcher/unified.h"
+
+namespace patcher {
+
+// Done to its base as a whole, at the lines that it names: a diff was taken from there, so there it
+// fits or it is not that base's. Adds to `errors` what does not fit.
+std::vector<FileVersions> versions_of(const UnifiedPatch& patch, const std::string& name,
+                                      const FileMap& base, std::vector<Finding>& errors);
+
+struct SeriesImport {
+  struct Item {
+    std::string name = {};  // of the patch file
+    Imported imported = {};
+  };
+  std::vector<Item> patches = {};
+  std::vector<Finding> errors = {};  // of all of them; a series is imported as a whole or not
+};
+
+// Diffs and mails, in order, as anchored patches; each is taken from the result of those before it.
+// A patch keeps its file's name, with `.patch` for its extension. Throws BrokenEnvironment when a
+// file cannot be read.
+SeriesImport import_files(const std::vector<std::string>& files, const FileMap& base);
+
+// Writes the patches, what lies beside them, and a `series` that lists them. Files that are there
+// with the same bytes stay as they are; throws BrokenEnvironment, before anything is written, when
+// one is there with others.
+void write_import(const SeriesImport& series, const std::string& directory);
+
+}  // namespace patcher

@@ -1,0 +1,82 @@
+// The verb `import`, from diffs and mails to patches that do the same on the base.
+#include "tests/patcher/scratch.h"
+
+namespace patcher {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ImportVerb : public testing::Test {
+ protected:
+  int import(const std::vector<std::string>& files) {
+    std::vector<std::string> args = {"patcher", "import"};
+    for (const std::string& file : files)
+      args.push_back((s_.directory() / file).string());
+    args.insert(args.end(), {"--base", s_.root().string(), "--out-dir", s_.patches().string()});
+    return s_.run_plain(args);
+  }
+
+  Scratch s_;
+};
+
+constexpr const char* kFirst =
+    "From 0123456789012345678901234567890123456789 Mon Sep 17 00:00:00 2001\n"
+    "From: A <a@example.org>\nSubject: [PATCH 1/2] Return more\n\nIt is needed.\n---\n"
+    " a.cpp | 2 +-\n\ndiff --git a/a.cpp b/a.cpp\n--- a/a.cpp\n+++ b/a.cpp\n"
+    "@@ -2 +2 @@ int f() {\n-  return 1;\n+  return 2;\n-- \n2.39\n\n";
+constexpr const char* kSecond =
+    "--- a/a.cpp\n+++ b/a.cpp\n@@ -1,3 +1,4 @@\n int f() {\n+  g();\n   return 2;\n }\n"
+    "--- /dev/null\n+++ b/sub/new.txt\n@@ -0,0 +1 @@\n+made\n\\ No newline at end of file\n";
+
+TEST_F(ImportVerb, WritesASeriesThatDoesTheSame) {
+  s_.file("a.cpp", "int f() {\n  return 1;\n}\n");
+  write_bytes(s_.directory() / "1.mbox", kFirst);
+  write_bytes(s_.directory() / "2.diff", kSecond);
+  ASSERT_EQ(import({"1.mbox", "2.diff"}), 0) << s_.err;
+  EXPECT_EQ(read_bytes(s_.patches() / "series"), "1.patch\n2.patch\n");
+  EXPECT_EQ(read_bytes(s_.patches() / "1.patch"),
+            "Subject: Return more\nWhy: It is needed.\n\n--- a.cpp\n+++ a.cpp\n@@ f @@\n"
+            "-  return 1;\n+  return 2;\n");
+  const Tree first = read_tree(s_.patches());
+  ASSERT_EQ(import({"1.mbox", "2.diff"}), 0) << "the same again: " << s_.err;
+  EXPECT_EQ(read_tree(s_.patches()), first);
+  ASSERT_EQ(s_.run({"apply"}), 0) << s_.out << s_.err;
+  EXPECT_EQ(s_.bytes("a.cpp"), "int f() {\n  g();\n  return 2;\n}\n");
+  EXPECT_EQ(s_.bytes("sub/new.txt"), "made");
+}
+
+TEST_F(ImportVerb, RefusesADiffOfAnotherBaseAndWritesNothing) {
+  s_.file("a.cpp", "\nint f() {\n  return 1;\n}\n");  // one line further down
+  write_bytes(s_.directory() / "1.mbox", kFirst);
+  write_bytes(s_.directory() / "2.diff", kSecond);
+  EXPECT_EQ(import({"1.mbox", "2.diff"}), 12);
+  EXPECT_NE(s_.err.find("the base has other text there"), std::string::npos) << s_.err;
+  EXPECT_TRUE(read_tree(s_.patches()).empty());
+}
+
+TEST_F(ImportVerb, NeverOverwritesAnotherFile) {
+  s_.file("a.cpp", "int f() {\n  return 1;\n}\n");
+  write_bytes(s_.directory() / "1.mbox", kFirst);
+  write_bytes(s_.patches() / "series", "mine.patch\n");
+  EXPECT_EQ(import({"1.mbox"}), 3);
+  EXPECT_NE(s_.err.find("series: is there and differs"), std::string::npos) << s_.err;
+  EXPECT_EQ(read_tree(s_.patches()).size(), 1U);
+}
+
+TEST_F(ImportVerb, TakesTheBasesLineEnds) {
+  s_.file("a.cpp", "int f() {\r\n  return 1;\r\n}\r\n");
+  write_bytes(s_.directory() / "1.mbox", kFirst);
+  ASSERT_EQ(import({"1.mbox"}), 0) << s_.err;
+  ASSERT_EQ(s_.run({"apply"}), 0) << s_.out << s_.err;
+  EXPECT_EQ(s_.bytes("a.cpp"), "int f() {\r\n  return 2;\r\n}\r\n");
+}
+
+TEST_F(ImportVerb, NeedsFilesAndAPlace) {
+  EXPECT_EQ(s_.run_plain({"patcher", "import"}), 2);
+  EXPECT_EQ(s_.run_plain({"patcher", "import", "x.patch"}), 2);
+  EXPECT_EQ(s_.run_plain({"patcher", "check", "x.patch"}), 2);
+  EXPECT_EQ(s_.run_plain({"patcher", "import", "none.patch", "--out-dir", "none"}), 3);
+}
+
+}  // namespace
+}  // namespace patcher
