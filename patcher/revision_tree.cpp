@@ -2,9 +2,25 @@
 
 #include <fmt/format.h>
 
+#include "patcher/blob_edits.h"
 #include "patcher/error.h"
 
 namespace patcher {
+namespace {
+
+// Re-parses only what changed since `old`, if there is one.
+std::shared_ptr<const Source> next_version(const std::string& path,
+                                           const std::shared_ptr<const Source>& old,
+                                           std::string bytes) {
+  if (old) {
+    if (auto edits = edits_between(old->bytes(), bytes)) {
+      return Source::edited(old, std::move(*edits));
+    }
+  }
+  return std::make_shared<Source>(path, std::move(bytes));
+}
+
+}  // namespace
 
 RevisionTree::RevisionTree(std::shared_ptr<const Repository> repository, const Revision& revision,
                            std::shared_ptr<BlobSources> sources)
@@ -77,8 +93,8 @@ std::shared_ptr<const Source> RevisionTree::source(const std::string& path, cons
             fmt::format("{}: {}", name_, path));
   const auto* bytes = static_cast<const char*>(git_blob_rawcontent(blob.get()));
   known = id;
-  source = std::make_shared<Source>(
-      path, std::string(bytes, static_cast<size_t>(git_blob_rawsize(blob.get()))));
+  source = next_version(path, source,
+                        std::string(bytes, static_cast<size_t>(git_blob_rawsize(blob.get()))));
   return source;
 }
 
