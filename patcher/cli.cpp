@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "patcher/annotations.h"
+#include "patcher/commit_series.h"
 #include "patcher/diff.h"
 #include "patcher/diff_view.h"
 #include "patcher/drift_report.h"
@@ -49,6 +50,7 @@ class Program {
     if (!series.errors.empty()) return malformed(series.errors);
     if (options_.verb == Verb::kDrift) return drift(series);
     if (!options_.rev.empty()) return judge_revision(series);
+    if (options_.commit) return commit(series);
     const auto root = std::make_shared<const TreeRoot>(options_.root);
     settle_journal(*root);
     const FileMap on_disk(root);
@@ -106,6 +108,19 @@ class Program {
     const Plan plan = plan_apply(series, tree);
     if (options_.verb == Verb::kDiff) return show_diff(plan);
     return report(plan, -1);
+  }
+
+  int commit(const Series& series) {
+    const auto repository = Repository::around(options_.root);
+    const Revision base = repository->resolve("HEAD");
+    const bool on_head = options_.branch.empty() || is_head(*repository, options_.branch);
+    if (on_head) settle_journal(TreeRoot(options_.root));
+    const FileMap tree(std::make_shared<RevisionTree>(repository, base));
+    const Plan plan = plan_apply(series, tree);
+    if (plan.refused()) return report(plan, -1);
+    committed_ = on_head ? commit_on_head(*repository, base, plan)
+                         : commit_on_branch(*repository, base, plan, options_.branch);
+    return report(plan, static_cast<int>(committed_->written));
   }
 
   int drift(const Series& series) {
@@ -195,6 +210,9 @@ class Program {
       j["exit_code"] = code;
       j["drift"] = drift;
       if (revision_) j["rev"] = {{"asked", revision_->asked}, {"commit", revision_->commit}};
+      if (committed_) {
+        j["commit"] = {{"branch", committed_->branch}, {"commits", committed_->commits}};
+      }
       if (options_.verb == Verb::kDiff) add_diffs(plan, j);
       print_json(j);
       return code;
@@ -208,6 +226,10 @@ class Program {
     }
     if (revision_) out_ << fmt::format("at {} {}\n", revision_->display(), revision_->summary);
     report_text(out_, err_, plan, options_.verb, written, style_);
+    if (committed_ && !committed_->commits.empty()) {
+      out_ << fmt::format("{} commits on {}, the last is {}\n", committed_->commits.size(),
+                          committed_->branch, committed_->commits.back().substr(0, 12));
+    }
     for (const std::string& message : drift)
       err_ << options_.diffs << "/" << message << "\n";
     return code;
@@ -237,7 +259,8 @@ class Program {
   std::ostream& err_;
   bool progress_;  // somebody watches
   ReportStyle style_;
-  std::optional<Revision> revision_;  // --rev
+  std::optional<Revision> revision_;    // --rev
+  std::optional<Committed> committed_;  // --commit
 };
 
 }  // namespace

@@ -34,9 +34,13 @@ report of check is printed instead, and the exit code is its. --html writes its 
       {"apply",
        "check, and write if no patch is refused",
        R"(All or nothing: a refusal writes nothing. A run that is killed leaves a journal, and the next
-apply or revert finishes or rolls back what it began. A second apply finds nothing to do.)",
+apply or revert finishes or rolls back what it began. A second apply finds nothing to do.
+With --commit the tree is HEAD's: each patch becomes a commit with its Subject and Why as the
+message. Staged changes, and changes to a file that a patch changes, refuse. No hook runs and
+nothing is signed.)",
        {"# patch the tree\npatcher apply --root src",
         "# only the first three patches\npatcher apply --root src --until 3",
+        "# one commit a patch on a new branch\npatcher apply --root src --commit --branch patched",
         "# fail if there was nothing to do\npatcher apply --root src --expect-changes"}},
       {"revert",
        "take the applied patches off, last first",

@@ -57,6 +57,16 @@ void add_diff_options(CLI::App& app, Options& o, Aliases& a) {
       ->option_text("DIR");
 }
 
+void add_commit_options(CLI::App& app, Options& o) {
+  const std::string group = "Options of apply";
+  app.add_flag("--commit", o.commit, "One commit a patch on the branch that is checked out")
+      ->group(group);
+  app.add_option("--branch", o.branch,
+                 "With --commit: on this new branch from HEAD; the work tree stays as it is")
+      ->group(group)
+      ->option_text("NAME");
+}
+
 void add_options(CLI::App& app, Options& o, Aliases& a) {
   app.add_option("verb", a.verb, "check, diff, apply, revert, drift or import; see Verbs")
       ->check(CLI::IsMember({"check", "diff", "apply", "revert", "drift", "import"}))
@@ -96,6 +106,7 @@ void add_options(CLI::App& app, Options& o, Aliases& a) {
   app.add_option("--diffs", o.diffs, "Compare with the diffs stored there")
       ->group("Options of check")
       ->option_text("DIR");
+  add_commit_options(app, o);
   add_diff_options(app, o, a);
   app.set_version_flag("--version", version(), "Print the pinned versions and leave");
 }
@@ -104,7 +115,8 @@ std::string import_contradiction(const Options& o, const Aliases& a) {
   if (a.operands.empty()) return "import needs the diffs and mails to read";
   if (o.out_dir.empty()) return "import needs --out-dir DIR, where to write the patches";
   const bool others = o.stat || o.side_by_side || !o.html.empty() || a.width >= 0 || a.until >= 0 ||
-                      !o.rev.empty() || !o.diffs.empty() || o.allow_empty || o.expect_changes;
+                      !o.rev.empty() || !o.diffs.empty() || o.allow_empty || o.expect_changes ||
+                      o.commit || !o.branch.empty();
   if (others) return "import takes --base, --root, --out-dir, --format and --color only";
   return {};
 }
@@ -131,6 +143,8 @@ std::string contradiction(const Options& o, const Aliases& a) {
   if (!o.rev.empty() && o.verb != Verb::kCheck && o.verb != Verb::kDiff) {
     return "--rev belongs to check and diff: a revision cannot be written to";
   }
+  if (o.commit && o.verb != Verb::kApply) return "--commit belongs to apply";
+  if (!o.commit && !o.branch.empty()) return "--branch belongs to apply --commit";
   if (o.verb == Verb::kDrift && a.operands.size() != 1) {
     return "drift needs a range of commits: A..B";
   }

@@ -19,6 +19,8 @@ struct Options {
   std::string range;  // drift: A..B
   std::vector<std::string> files;  // import: diffs and mails, in order
   std::string base;                // import: the tree that they were made from
+  bool commit = false;             // apply: one commit a patch
+  std::string branch;              // apply --commit: on this new branch
   std::optional<size_t> until;
   std::string format = "text";  // text, json, github, sarif
   bool json = false;            // format is json

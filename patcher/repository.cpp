@@ -11,14 +11,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Where the user's and the system's configuration is looked for: "" for nowhere, null for where git
+// looks.
+void search_configuration(const char* where) {
+  for (const int level : {GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_XDG, GIT_CONFIG_LEVEL_GLOBAL,
+                          GIT_CONFIG_LEVEL_PROGRAMDATA}) {
+    git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, level, where);
+  }
+}
+
 // libgit2's global state: started once, left to the end of the process.
 void start_libgit2() {
   static const int started = git_libgit2_init();
   check_git(started, "libgit2");
-  for (const int level : {GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_XDG, GIT_CONFIG_LEVEL_GLOBAL,
-                          GIT_CONFIG_LEVEL_PROGRAMDATA}) {
-    git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, level, "");
-  }
+  search_configuration("");
   git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
 }
 
@@ -101,6 +107,20 @@ Revision Repository::resolve(const std::string& rev) const {
   }
   out.is_whole = !out.commit.empty();
   return out;
+}
+
+std::string Repository::user_setting(const std::string& key) const {
+  using GitConfig = GitOwned<git_config, git_config_free>;
+  search_configuration(nullptr);
+  GitRepository again;
+  GitConfig config;
+  int code = git_repository_open(Receive(again), git_repository_path(get()));
+  if (code == 0) code = git_repository_config_snapshot(Receive(config), again.get());
+  search_configuration("");
+  check_git(code, key);
+  const char* value = nullptr;
+  if (git_config_get_string(&value, config.get(), key.c_str()) < 0) return {};
+  return value;
 }
 
 }  // namespace patcher

@@ -42,6 +42,10 @@ class Repository {
   // Throws BrokenEnvironment when it names nothing, or no tree.
   Revision resolve(const std::string& rev) const;
 
+  // A setting as git itself would find it: the repository's, the user's or the system's; empty when
+  // there is none. For what is the user's own (a name), never for what decides bytes.
+  std::string user_setting(const std::string& key) const;
+
  private:
   Repository(GitRepository repository, std::string directory);
 
