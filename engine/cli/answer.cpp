@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "lane/response.h"
+
 namespace engine::cli {
 namespace {
 
@@ -23,14 +25,6 @@ std::string_view name(runtime::FinishReason reason) {
       return "cancelled";
   }
   return "unknown";
-}
-
-ordered_json stats_json(const runtime::Stats& stats) {
-  ordered_json json;
-  runtime::for_each_stat(stats, [&](std::string_view stat, runtime::StatValue value) {
-    std::visit([&](const auto& v) { json[std::string(stat)] = v; }, value);
-  });
-  return json;
 }
 
 std::string format_stat(std::size_t count) {
@@ -73,7 +67,7 @@ class Progress {
 void print_json(std::ostream& out, const model::Model& model, const runtime::Reply& reply) {
   ordered_json json{
       {"text", reply_text(model, reply)}, {"tokens", reply.tokens}, {"finish", name(reply.finish)}};
-  json["stats"] = stats_json(reply.stats);
+  json["stats"] = lane::stats_json(reply.stats);
   out << json.dump() << "\n" << std::flush;
 }
 

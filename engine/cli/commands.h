@@ -12,6 +12,7 @@ int digest_command(const DigestSettings& settings, const Streams& streams);
 int kv_diff_command(const KvDiffSettings& settings, const Streams& streams);
 int info_command(const InfoSettings& settings, const Streams& streams);
 int bench_command(const BenchSettings& settings, const Streams& streams);
+int serve_command(const ServeSettings& settings, const Streams& streams);
 int init_model_command(const InitModelSettings& settings, const Streams& streams);
 
 }  // namespace engine::cli

@@ -1,11 +1,13 @@
 // What the command line says. One struct per command; the options that commands share are one too.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "lane/server.h"
 #include "runtime/engine.h"
 
 namespace engine::cli {
@@ -74,6 +76,17 @@ struct BenchSettings {
   bool row_invariant = false;
   bool small = false;  // every size divided by 16
   bool json = false;
+};
+
+// The live lane over HTTP.
+struct ServeSettings {
+  EngineSettings engine;
+  lane::ServerOptions server;
+  lane::Service::Limits limits;
+  std::chrono::milliseconds grace{10000};  // for the running request at the end
+  std::filesystem::path api_key_file;
+  std::string name;                // empty: the model folder's
+  runtime::GenerateParams params;  // drafting and acceptance
 };
 
 struct InitModelSettings {

@@ -40,16 +40,7 @@ void add_engine_options(CLI::App& app, EngineSettings& settings) {
   app.add_flag("-v,--verbose", settings.verbose, "Say what the engine sets up");
 }
 
-void add_sampling_options(CLI::App& app, runtime::GenerateParams& params) {
-  app.add_option("-n,--max-tokens", params.max_tokens, "Longest reply")
-      ->check(CLI::Range(1, 1 << 24))
-      ->capture_default_str();
-  app.add_option("--temperature", params.sampling.temperature, "0: greedy")->capture_default_str();
-  app.add_option("--top-k", params.sampling.top_k, "Sample among the k likeliest; 0: all")
-      ->capture_default_str();
-  app.add_option("--top-p", params.sampling.top_p, "Sample within this probability")
-      ->capture_default_str();
-  app.add_option("--seed", params.sampling.seed, "Of the sampling")->capture_default_str();
+void add_drafting_options(CLI::App& app, runtime::GenerateParams& params) {
   app.add_option("--draft", params.draft_tokens, "Drafted tokens a launch; 0: no drafting")
       ->check(CLI::Range(0, 7))
       ->capture_default_str();
@@ -60,6 +51,19 @@ void add_sampling_options(CLI::App& app, runtime::GenerateParams& params) {
          "strict: the reply is that of no drafting; top2: a draft among the two best is taken")
       ->transform(CLI::CheckedTransformer(acceptances))
       ->default_str("strict");
+}
+
+void add_sampling_options(CLI::App& app, runtime::GenerateParams& params) {
+  app.add_option("-n,--max-tokens", params.max_tokens, "Longest reply")
+      ->check(CLI::Range(1, 1 << 24))
+      ->capture_default_str();
+  app.add_option("--temperature", params.sampling.temperature, "0: greedy")->capture_default_str();
+  app.add_option("--top-k", params.sampling.top_k, "Sample among the k likeliest; 0: all")
+      ->capture_default_str();
+  app.add_option("--top-p", params.sampling.top_p, "Sample within this probability")
+      ->capture_default_str();
+  app.add_option("--seed", params.sampling.seed, "Of the sampling")->capture_default_str();
+  add_drafting_options(app, params);
 }
 
 // Several prompts keep the order of the command line: they are turns on one lane.
@@ -83,6 +87,17 @@ void add_prompt_options(CLI::App& app, std::vector<PromptSource>& prompts) {
       "Chat messages, [{\"role\",\"content\"}...], from a file; -: standard input");
 }
 
+void add_time(CLI::App& app, const char* name, std::chrono::milliseconds& time, const char* help) {
+  app.add_option_function<double>(
+         name,
+         [&time](double seconds) {
+           time = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1e3));
+         },
+         help)
+      ->check(CLI::Range(0.001, 1e6))
+      ->default_str(std::to_string(time.count() / 1000));
+}
+
 struct Parser {
   CLI::App app{"A reference LLM engine that computes the same bits on CPU and GPU.", "engine"};
   RunSettings run;
@@ -91,6 +106,7 @@ struct Parser {
   KvDiffSettings kv_diff;
   InfoSettings info;
   BenchSettings bench;
+  ServeSettings serve;
   InitModelSettings init_model;
 
   Parser() {
@@ -105,6 +121,7 @@ struct Parser {
     add_engine_options(*info_app, info.engine);
     info_app->add_flag("--json", info.json, "Print JSON");
     define_bench();
+    define_serve();
     define_init_model();
   }
 
@@ -192,6 +209,40 @@ struct Parser {
     sub->add_flag("--json", bench.json, "Print JSON");
   }
 
+  void define_serve() {
+    CLI::App* sub = app.add_subcommand(
+        "serve", "Serve one lane over HTTP, with OpenAI's endpoints, until SIGTERM or SIGINT");
+    add_engine_options(*sub, serve.engine);
+    add_drafting_options(*sub, serve.params);
+    lane::ServerOptions& server = serve.server;
+    sub->add_option("--host", server.host, "Address to listen on; the default is this machine only")
+        ->capture_default_str();
+    sub->add_option("--port", server.port, "0: any free one; the first line printed names it")
+        ->check(CLI::Range(0, 65535))
+        ->capture_default_str();
+    sub->add_option("--name", serve.name, "The model's name for clients")
+        ->default_str("the model folder's");
+    sub->add_option("--api-key-file", serve.api_key_file,
+                    "Ask clients for the key that this file holds")
+        ->default_str("no key");
+    sub->add_option("--connections", server.connections, "Served at once")
+        ->check(CLI::Range(1, 1024))
+        ->capture_default_str();
+    sub->add_option("--body-bytes", server.body_bytes, "Longest body of a request")
+        ->check(CLI::Range(1, 1 << 30))
+        ->capture_default_str();
+    sub->add_option("--queue", serve.limits.queue.waiting,
+                    "Requests that may wait for the lane; further ones get a 429")
+        ->check(CLI::Range(0, 1 << 20))
+        ->capture_default_str();
+    add_time(*sub, "--queue-seconds", serve.limits.queue.wait, "Longest wait for the lane");
+    add_time(*sub, "--request-seconds", serve.limits.request, "Longest generation");
+    add_time(*sub, "--read-seconds", server.read, "Longest time to receive a request");
+    add_time(*sub, "--write-seconds", server.write, "A client that takes nothing so long is gone");
+    add_time(*sub, "--grace-seconds", serve.grace, "For the running request at the end");
+    sub->add_flag("--log-prompts", server.log_prompts, "Put prompts into the log");
+  }
+
   void define_init_model() {
     CLI::App* sub =
         app.add_subcommand("init-model", "Write a random model, the same on every machine");
@@ -214,6 +265,7 @@ struct Parser {
     if (name == "kv-diff") return kv_diff;
     if (name == "info") return info;
     if (name == "bench") return bench;
+    if (name == "serve") return serve;
     return init_model;
   }
 };

@@ -10,7 +10,7 @@
 namespace engine::cli {
 
 using Command = std::variant<RunSettings, ChatSettings, DigestSettings, KvDiffSettings,
-                             InfoSettings, BenchSettings, InitModelSettings>;
+                             InfoSettings, BenchSettings, ServeSettings, InitModelSettings>;
 
 // The command to run, or the exit code where the command line was help or was wrong; what there is
 // to say has then been printed.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kDefaultContext = 4096;
 
-std::filesystem::path model_directory(const EngineSettings& settings) {
+std::filesystem::path find_model(const EngineSettings& settings) {
   if (!settings.model.empty()) return settings.model;
   const std::filesystem::path built_in = DEFAULT_MODEL_DIR;
   if (std::filesystem::exists(built_in / "config.json")) return built_in;
@@ -40,7 +40,8 @@ runtime::EngineOptions engine_options(const EngineSettings& settings,
 }  // namespace
 
 Session::Session(const EngineSettings& settings, const Streams& streams)
-    : model_(model::Model::load(model_directory(settings))),
+    : directory_(find_model(settings)),
+      model_(model::Model::load(directory_)),
       backend_(kernels::make_backend(settings.backend, {.threads = settings.threads,
                                                         .row_invariant = settings.row_invariant})),
       network_(model_, *backend_),

@@ -17,6 +17,7 @@ class Session {
   // Throws ModelError, BackendError. `streams` receives the engines' log lines.
   Session(const EngineSettings& settings, const Streams& streams);
 
+  const std::filesystem::path& model_directory() const { return directory_; }
   const model::Model& model() const { return model_; }
   kernels::Backend& backend() const { return *backend_; }
   const runtime::Network& network() const { return network_; }
@@ -26,6 +27,7 @@ class Session {
   std::unique_ptr<runtime::Engine> make_engine() const;
 
  private:
+  std::filesystem::path directory_;
   model::Model model_;
   std::unique_ptr<kernels::Backend> backend_;
   runtime::Network network_;

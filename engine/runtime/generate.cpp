@@ -82,7 +82,7 @@ class Decoding {
     round_tokens_ = tokens.size();
     for (std::size_t row = 0; row < tokens.size(); ++row) {
       reply_.tokens.push_back(tokens[row]);
-      if (params_.keep_logits) keep_logits(row);
+      if (params_.keep_logits || callbacks_.on_logits) show_logits(row);
       if (callbacks_.on_token) callbacks_.on_token(tokens[row]);
       if (is_stop(tokens[row])) return finish(FinishReason::kStop), false;
       if (reply_.tokens.size() == params_.max_tokens) return finish(FinishReason::kLength), false;
@@ -95,10 +95,13 @@ class Decoding {
            params_.stop_tokens.end();
   }
 
-  void keep_logits(std::size_t row) {
-    std::vector<float>& kept = reply_.logits.emplace_back(lane_.network.config().vocabulary);
-    lane_.network.backend().download(kept.data(), lane_.state.scratch().logits + row * kept.size(),
-                                     kept.size() * sizeof(float));
+  void show_logits(std::size_t row) {
+    logits_.resize(lane_.network.config().vocabulary);
+    lane_.network.backend().download(logits_.data(),
+                                     lane_.state.scratch().logits + row * logits_.size(),
+                                     logits_.size() * sizeof(float));
+    if (params_.keep_logits) reply_.logits.push_back(logits_);
+    if (callbacks_.on_logits) callbacks_.on_logits(logits_);
   }
 
   Lane& lane_;
@@ -108,6 +111,7 @@ class Decoding {
   Reply& reply_;
   std::size_t round_tokens_ = 0;     // tokens taken in the latest round
   const float* followed_ = nullptr;  // hidden states before them, [round_tokens_, H]
+  std::vector<float> logits_;        // of the token that is taken, [V]
 };
 
 }  // namespace

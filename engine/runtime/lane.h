@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 
 #include "runtime/drafter.h"
 #include "runtime/network.h"
@@ -21,6 +22,8 @@ struct Callbacks {
   // After a prefill chunk has completed: rows [0, done) of `total` are in the buffer.
   std::function<void(std::size_t done, std::size_t total)> on_prefill;
   std::function<void(kernels::Token)> on_token;
+  // Before on_token: the logits [V] that the token was chosen from, valid until the next call.
+  std::function<void(std::span<const float>)> on_logits;
   // Asked between launches; true ends the request there.
   std::function<bool()> cancelled;
 

@@ -46,7 +46,7 @@ TEST(Cli, HelpNamesEveryCommandAndTheExitCodes) {
   const Result result = run({"--help"});
   EXPECT_EQ(result.code, kOk);
   for (const char* command :
-       {"run", "chat", "digest", "kv-diff", "info", "init-model", "Exit codes"}) {
+       {"run", "chat", "digest", "kv-diff", "info", "serve", "init-model", "Exit codes"}) {
     EXPECT_THAT(result.out, HasSubstr(command));
   }
 }

@@ -1,0 +1,95 @@
+#include "lane/connection.h"
+
+#include <netdb.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace engine::lane {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds kIdleLook{100};  // how often an idle connection looks whether it shall end
+
+using AddressOf = int (*)(int, sockaddr*, socklen_t*);
+
+void numeric_address(int socket, AddressOf address_of, std::string& ip, int& port) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  std::array<char, NI_MAXHOST> host{};
+  std::array<char, NI_MAXSERV> service{};
+  if (address_of(socket, generic, &size) != 0 ||
+      getnameinfo(generic, size, host.data(), host.size(), service.data(), service.size(),
+                  NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+    return;
+  ip = host.data();
+  port = std::atoi(service.data());
+}
+
+}  // namespace
+
+bool Connection::wait_for_request(milliseconds limit, const std::function<bool()>& stopped) {
+  timed_out_ = has_written_ = false;
+  const auto deadline = steady_clock::now() + limit;
+  while (begin_ == end_ && !wait(POLLIN, kIdleLook)) {
+    if (stopped() || steady_clock::now() > deadline) return false;
+  }
+  request_began_ = steady_clock::now();
+  return begin_ != end_ || !peer_gone();
+}
+
+bool Connection::peer_gone() const {
+  char byte = 0;
+  const ssize_t n = recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+ssize_t Connection::read(char* to, std::size_t size) {
+  if (begin_ == end_) {
+    if (!is_readable()) {
+      timed_out_ = true;
+      return -1;
+    }
+    const ssize_t n = recv(socket_, buffer_.data(), buffer_.size(), 0);
+    if (n <= 0) return n;
+    begin_ = 0;
+    end_ = static_cast<std::size_t>(n);
+  }
+  const std::size_t n = std::min(size, end_ - begin_);
+  std::memcpy(to, buffer_.data() + begin_, n);
+  begin_ += n;
+  return static_cast<ssize_t>(n);
+}
+
+ssize_t Connection::write(const char* from, std::size_t size) {
+  has_written_ = true;
+  if (!is_writable()) return -1;
+  return send(socket_, from, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void Connection::get_remote_ip_and_port(std::string& ip, int& port) const {
+  numeric_address(socket_, getpeername, ip, port);
+}
+
+void Connection::get_local_ip_and_port(std::string& ip, int& port) const {
+  numeric_address(socket_, getsockname, ip, port);
+}
+
+bool Connection::wait(short events, milliseconds limit) const {
+  pollfd watched{socket_, events, 0};
+  const int ready = poll(&watched, 1, static_cast<int>(std::max<std::int64_t>(0, limit.count())));
+  return ready > 0;
+}
+
+milliseconds Connection::read_left() const {
+  const auto spent = steady_clock::now() - request_began_;
+  return limits_.read - std::chrono::duration_cast<milliseconds>(spent);
+}
+
+}  // namespace engine::lane

@@ -1,0 +1,54 @@
+// One client's socket as httplib reads and writes it, with what httplib's own lacks: a deadline for
+// a whole request, and the question whether the client is still there.
+#pragma once
+
+#include <httplib.h>
+#include <poll.h>
+
+#include <array>
+#include <chrono>
+#include <string>
+
+namespace engine::lane {
+
+class Connection final : public httplib::Stream {
+ public:
+  struct Limits {
+    std::chrono::milliseconds read{30000};   // a whole request, from its first byte
+    std::chrono::milliseconds write{30000};  // without any progress
+  };
+
+  // Does not own the socket.
+  Connection(int socket, const Limits& limits) : socket_(socket), limits_(limits) {}
+
+  // Waits for a request's first byte; false if none comes, `stopped` turns true, or the client
+  // goes.
+  bool wait_for_request(std::chrono::milliseconds limit, const std::function<bool()>& stopped);
+
+  // The client has closed its side.
+  bool peer_gone() const;
+  // A request came too slowly.
+  bool timed_out() const { return timed_out_; }
+  bool has_written() const { return has_written_; }
+
+  bool is_readable() const override { return wait(POLLIN, read_left()); }
+  bool is_writable() const override { return wait(POLLOUT, limits_.write); }
+  ssize_t read(char* to, std::size_t size) override;
+  ssize_t write(const char* from, std::size_t size) override;
+  void get_remote_ip_and_port(std::string& ip, int& port) const override;
+  void get_local_ip_and_port(std::string& ip, int& port) const override;
+  socket_t socket() const override { return socket_; }
+
+ private:
+  bool wait(short events, std::chrono::milliseconds limit) const;
+  std::chrono::milliseconds read_left() const;
+
+  int socket_;
+  Limits limits_;
+  std::chrono::steady_clock::time_point request_began_ = std::chrono::steady_clock::now();
+  std::array<char, 16384> buffer_{};
+  std::size_t begin_ = 0, end_ = 0;  // what is read but not taken
+  bool timed_out_ = false, has_written_ = false;
+};
+
+}  // namespace engine::lane

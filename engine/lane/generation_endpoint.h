@@ -1,0 +1,31 @@
+// POST /v1/chat/completions and /v1/completions, once the body is read.
+#pragma once
+
+#include <httplib.h>
+
+#include <functional>
+#include <string_view>
+
+#include "lane/server.h"
+
+namespace engine::lane {
+
+enum class Endpoint { kChat, kCompletion };
+
+// What a generation needs from the server. Copied into replies that stream.
+struct GenerationContext {
+  Service& service;
+  Service::Clock::time_point arrived;
+  std::function<bool()> gone;  // the client has closed its connection
+  bool log_prompts;
+  std::function<void(std::string_view)> log;
+};
+
+// Answers with a whole reply, or lets `response` stream it. Never throws: errors are answered.
+void generate_reply(Endpoint endpoint, std::string_view body, const GenerationContext& context,
+                    httplib::Response& response);
+
+// Turns an error into the response.
+void answer(const ApiError& error, httplib::Response& response);
+
+}  // namespace engine::lane

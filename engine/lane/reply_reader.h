@@ -1,0 +1,68 @@
+// Turns the tokens of a reply into what the client sees: text, tool calls and log-probabilities, as
+// they come.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lane/request.h"
+#include "model/stream_decoder.h"
+
+namespace engine::lane {
+
+// One token and the likeliest ones in its place, by natural logarithm.
+struct TokenLogprob {
+  model::Token token = 0;
+  double logprob = 0;
+  std::vector<std::pair<model::Token, double>> top;  // falling; ties by rising id
+};
+
+// Of the token that was chosen from these logits [V].
+TokenLogprob token_logprob(std::span<const float> logits, model::Token token, std::size_t top);
+
+// What a token, or the end, adds to the reply.
+struct ReplyDelta {
+  std::string text;
+  std::vector<ToolCall> calls;
+  std::vector<TokenLogprob> logprobs;
+
+  bool empty() const { return text.empty() && calls.empty() && logprobs.empty(); }
+};
+
+class ReplyReader {
+ public:
+  // `served` and `request` must outlive it. `new_call_id` names each call.
+  ReplyReader(const Served& served, const GenerationRequest& request,
+              std::function<std::string()> new_call_id);
+
+  // `logits` [V] may be empty if the request wants no log-probabilities. After `stopped` tokens
+  // change nothing.
+  ReplyDelta push(model::Token token, std::span<const float> logits);
+  // What was held back.
+  ReplyDelta finish();
+
+  // A stop text was found: the reply ends before it.
+  bool stopped() const { return stopped_; }
+  bool has_calls() const { return calls_ > 0; }
+  std::size_t tokens() const { return tokens_; }  // up to the stop
+
+ private:
+  void add_text(std::string_view text, ReplyDelta& delta);
+  void end_call(ReplyDelta& delta, std::string_view end_mark);
+  void push_mark(model::Token token, ReplyDelta& delta);
+  bool is_mark(model::Token token) const;
+
+  const Served& served_;
+  const GenerationRequest& request_;
+  std::function<std::string()> new_call_id_;
+  model::StreamDecoder decoder_;
+  std::string held_;                 // text that may be the beginning of a stop text
+  std::optional<std::string> call_;  // the text of the call being written
+  std::size_t calls_ = 0, tokens_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace engine::lane

@@ -1,0 +1,217 @@
+#include "lane/request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+
+#include "lane/chat.h"
+
+namespace engine::lane {
+namespace {
+
+constexpr std::int64_t kMostTokens = 1 << 24;
+constexpr std::size_t kMostStops = 16;
+constexpr std::int64_t kMostAlternatives = 20;
+
+void refuse_unless(const JsonField& body, std::string_view key,
+                   const nlohmann::ordered_json& only) {
+  const std::optional<JsonField> field = body.find(key);
+  if (field && field->value() != only)
+    field->fail(fmt::format("only {} is supported", to_text(only)));
+}
+
+// What would change the reply and is not computed here.
+void refuse_unsupported(const JsonField& body) {
+  refuse_unless(body, "n", 1);
+  refuse_unless(body, "best_of", 1);
+  refuse_unless(body, "presence_penalty", 0);
+  refuse_unless(body, "frequency_penalty", 0);
+  refuse_unless(body, "echo", false);
+  refuse_unless(body, "suffix", "");
+  refuse_unless(body, "logit_bias", nlohmann::ordered_json::object());
+  refuse_unless(body, "response_format", {{"type", "text"}});
+  for (const char* legacy : {"functions", "function_call"}) {
+    if (const auto field = body.find(legacy)) field->fail("use tools and tool_choice");
+  }
+}
+
+void check_model(const JsonField& body, const Served& served) {
+  const std::optional<JsonField> name = body.find("model");
+  if (name && name->string() != served.name) {
+    throw ApiError(
+        404, fmt::format("there is no model \"{}\" here, only \"{}\"", name->string(), served.name),
+        "model", "model_not_found");
+  }
+}
+
+std::uint64_t read_seed(const JsonField& body) {
+  if (const auto seed = body.find("seed"))
+    return static_cast<std::uint64_t>(seed->integer(INT64_MIN, INT64_MAX));
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
+
+runtime::SamplingParams read_sampling(const JsonField& body) {
+  runtime::SamplingParams sampling;
+  sampling.temperature = 1;
+  if (const auto field = body.find("temperature"))
+    sampling.temperature = static_cast<float>(field->number(0, 100));
+  if (const auto field = body.find("top_p")) {
+    sampling.top_p = static_cast<float>(field->number(0, 1));
+    if (!(sampling.top_p > 0)) field->fail("expected a number above 0, at most 1");
+  }
+  if (const auto field = body.find("top_k"))  // -1 is what some clients send for "all"
+    sampling.top_k =
+        static_cast<std::size_t>(std::max<std::int64_t>(0, field->integer(-1, kMostTokens)));
+  sampling.seed = read_seed(body);
+  return sampling;
+}
+
+std::vector<std::string> read_stop(const JsonField& body) {
+  std::vector<std::string> stop;
+  const std::optional<JsonField> field = body.find("stop");
+  if (!field) return stop;
+  if (field->value().is_string()) {
+    stop.push_back(field->string());
+  } else {
+    for (const JsonField& text : field->elements())
+      stop.push_back(text.string());
+  }
+  if (stop.size() > kMostStops) field->fail(fmt::format("at most {} texts", kMostStops));
+  if (std::ranges::find(stop, "") != stop.end()) field->fail("a stop text is empty");
+  return stop;
+}
+
+// Of the two names the newer one counts.
+std::size_t read_max_tokens(const JsonField& body, const Served& served) {
+  for (const char* name : {"max_completion_tokens", "max_tokens"}) {
+    if (const auto field = body.find(name))
+      return static_cast<std::size_t>(field->integer(1, kMostTokens));
+  }
+  return served.context;
+}
+
+GenerationRequest read_common(const JsonField& body, const Served& served) {
+  body.require_object();
+  check_model(body, served);
+  refuse_unsupported(body);
+  GenerationRequest request;
+  request.engine.params = served.defaults;
+  request.engine.params.max_tokens = read_max_tokens(body, served);
+  request.engine.params.sampling = read_sampling(body);
+  request.engine.params.stop_tokens = served.model.config().stop_tokens;
+  request.stop = read_stop(body);
+  if (const auto stream = body.find("stream")) request.stream = stream->boolean();
+  if (const auto options = body.find("stream_options")) {
+    if (!request.stream) options->fail("only with \"stream\": true");
+    if (const auto usage = options->find("include_usage")) request.include_usage = usage->boolean();
+  }
+  return request;
+}
+
+void check_length(const GenerationRequest& request, const Served& served, std::string_view field) {
+  const std::size_t tokens = request.engine.prompt.size();
+  if (tokens == 0) throw ApiError(400, "the prompt is empty", std::string(field));
+  if (tokens <= served.context) return;
+  throw ApiError(
+      400, fmt::format("the prompt has {} tokens, the context holds {}", tokens, served.context),
+      std::string(field), "context_length_exceeded");
+}
+
+// Where a call is demanded the prompt begins it, and the model can only go on with it.
+void begin_call(GenerationRequest& request, const Served& served, std::string text) {
+  std::vector<model::Token>& prompt = request.engine.prompt;
+  const std::string after_mark = served.format->begin_text.substr(
+      served.model.tokenizer().decode(served.format->begin).size());
+  prompt.push_back(served.format->begin);
+  const auto tokens =
+      served.model.tokenizer().encode(after_mark + text, model::SpecialText::kIsText);
+  prompt.insert(prompt.end(), tokens.begin(), tokens.end());
+  request.begun_call = std::move(text);
+}
+
+struct Tools {
+  std::optional<JsonField> list;
+  std::optional<std::string> begin;  // text of the call that the choice demands
+};
+
+Tools read_tools(const JsonField& body, const Served& served) {
+  Tools tools{body.find("tools"), {}};
+  const std::optional<JsonField> choice = body.find("tool_choice");
+  const std::vector<std::string> names =
+      tools.list ? tool_names(*tools.list) : std::vector<std::string>();
+  const bool none = choice && choice->value() == "none";
+  if (names.empty()) {
+    tools.list.reset();
+    if (choice && !none && choice->value() != "auto") choice->fail("there are no tools to choose");
+    return tools;
+  }
+  if (!served.format) tools.list->fail("this model has no notation for tool calls");
+  if (none) tools.list.reset();
+  if (none || !choice || choice->value() == "auto") return tools;
+  if (choice->value() == "required") {
+    tools.begin = R"({"name": ")";
+    return tools;
+  }
+  if (!choice->value().is_object())
+    choice->fail_expected(R"("none", "auto", "required" or a tool)");
+  const JsonField name = choice->at("function").at("name");
+  if (std::ranges::find(names, name.string()) == names.end())
+    name.fail(fmt::format("there is no tool \"{}\"", name.string()));
+  tools.begin = ToolFormat::opening(name.string());
+  return tools;
+}
+
+void keep_logprobs(GenerationRequest& request, std::int64_t alternatives) {
+  request.top_logprobs = static_cast<std::size_t>(alternatives);
+}
+
+}  // namespace
+
+GenerationRequest read_chat(const JsonField& body, const Served& served) {
+  GenerationRequest request = read_common(body, served);
+  request.chat = true;
+  const Tools tools = read_tools(body, served);
+  std::vector<model::Message> messages = read_messages(body.at("messages"), served.format);
+  if (tools.list) add_tools(messages, *tools.list);
+  request.tools = tools.list.has_value();
+  request.engine.prompt = encode_messages(served.model, messages);
+  if (tools.begin) begin_call(request, served, *tools.begin);
+  check_length(request, served, "messages");
+  const auto wanted = body.find("logprobs");
+  const auto top = body.find("top_logprobs");
+  if (wanted && wanted->boolean())
+    keep_logprobs(request, top ? top->integer(0, kMostAlternatives) : 0);
+  else if (top)
+    top->fail("only with \"logprobs\": true");
+  return request;
+}
+
+GenerationRequest read_completion(const JsonField& body, const Served& served) {
+  GenerationRequest request = read_common(body, served);
+  request.engine.prompt = read_tokens(body.at("prompt"), served);
+  check_length(request, served, "prompt");
+  if (const auto top = body.find("logprobs"))
+    keep_logprobs(request, top->integer(0, kMostAlternatives));
+  return request;
+}
+
+std::vector<model::Token> read_tokens(const JsonField& field, const Served& served) {
+  if (field.value().is_string())
+    return served.model.tokenizer().encode(field.string(), model::SpecialText::kIsToken);
+  if (!field.value().is_array()) field.fail_expected("a text or an array of token ids");
+  const std::vector<JsonField> elements = field.elements();
+  if (elements.size() == 1 && !elements[0].value().is_number())
+    return read_tokens(elements[0], served);
+  std::vector<model::Token> tokens;
+  const auto last = static_cast<std::int64_t>(served.model.config().vocabulary) - 1;
+  for (const JsonField& element : elements) {
+    if (!element.value().is_number()) element.fail("several prompts; a request has one");
+    tokens.push_back(static_cast<model::Token>(element.integer(0, last)));
+  }
+  return tokens;
+}
+
+}  // namespace engine::lane

@@ -1,0 +1,45 @@
+// What a client asks for, checked: /v1/chat/completions and /v1/completions in OpenAI's fields.
+// Fields that are not known are ignored; values that cannot be honoured are refused, since a reply
+// that silently disregards them would be wrong.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lane/json_field.h"
+#include "lane/tool_format.h"
+#include "model/model.h"
+#include "runtime/engine.h"
+
+namespace engine::lane {
+
+// What requests are read against.
+struct Served {
+  const model::Model& model;
+  std::string name;         // as /v1/models lists it
+  std::size_t context = 0;  // KV rows: prompt and reply together
+  std::optional<ToolFormat> format;
+  runtime::GenerateParams defaults;  // drafting and acceptance, which no request chooses
+};
+
+struct GenerationRequest {
+  bool chat = false;
+  runtime::Request engine;        // the prompt and how to continue it
+  std::vector<std::string> stop;  // texts that end the reply, not part of it
+  bool stream = false;
+  bool include_usage = false;               // in the stream's last chunk
+  std::optional<std::size_t> top_logprobs;  // alternatives a token; nothing: no log-probabilities
+  bool tools = false;                       // calls are looked for in the reply
+  // With tool_choice the prompt already begins a call: its text after the mark.
+  std::optional<std::string> begun_call;
+};
+
+// Throws ApiError: 400, or 404 for another model's name.
+GenerationRequest read_chat(const JsonField& body, const Served& served);
+GenerationRequest read_completion(const JsonField& body, const Served& served);
+
+// The tokens of a field that is text, in which special tokens count, or an array of token ids.
+std::vector<model::Token> read_tokens(const JsonField& field, const Served& served);
+
+}  // namespace engine::lane

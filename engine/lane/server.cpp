@@ -1,0 +1,288 @@
+#include "lane/server.h"
+
+#include <fmt/format.h>
+#include <openssl/crypto.h>
+#include <openssl/sha.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include "lane/chat.h"
+#include "lane/connection.h"
+#include "lane/generation_endpoint.h"
+
+namespace engine::lane {
+namespace {
+
+using httplib::ContentReader;
+using httplib::Request;
+using httplib::Response;
+using nlohmann::ordered_json;
+
+const ApiError kTooSlow(408, "the request came too slowly", "", "timeout");
+
+using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
+
+Digest digest(std::string_view text) {
+  Digest result;
+  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), result.data());
+  return result;
+}
+
+// In a time that does not depend on where, or in length, the two differ.
+bool same_secret(std::string_view a, std::string_view b) {
+  const Digest left = digest(a), right = digest(b);
+  return CRYPTO_memcmp(left.data(), right.data(), left.size()) == 0;
+}
+
+// What httplib found wrong by itself.
+ApiError error_of_status(int status, const Request& request) {
+  switch (status) {
+    case 400:
+      return ApiError(400, "the request is not valid HTTP");
+    case 404:
+      return ApiError(404, fmt::format("there is no {} {} here", request.method, request.path));
+    case 414:
+      return ApiError(414, "the address is too long");
+    default:
+      return ApiError(status, "the request cannot be answered");
+  }
+}
+
+ordered_json tokenize(const JsonField& body, const Served& served) {
+  std::vector<model::Token> tokens;
+  if (const auto messages = body.find("messages")) {
+    std::vector<model::Message> list = read_messages(*messages, served.format);
+    if (const auto tools = body.find("tools")) add_tools(list, *tools);
+    tokens = encode_messages(served.model, list);
+  } else if (const auto prompt = body.find("prompt")) {
+    tokens = read_tokens(*prompt, served);
+  } else {
+    tokens = read_tokens(body.at("content"), served);
+  }
+  return {{"tokens", tokens}, {"count", tokens.size()}, {"max_model_len", served.context}};
+}
+
+ordered_json detokenize(const JsonField& body, const Served& served) {
+  const JsonField tokens = body.at("tokens");
+  if (!tokens.value().is_array()) tokens.fail_expected("an array of token ids");
+  return {{"content", served.model.tokenizer().decode(read_tokens(tokens, served))}};
+}
+
+ordered_json list_models(const Served& served) {
+  const ordered_json model{{"id", served.name},
+                           {"object", "model"},
+                           {"created", 0},
+                           {"owned_by", "local"},
+                           {"max_model_len", served.context}};
+  return {{"object", "list"}, {"data", ordered_json::array({model})}};
+}
+
+}  // namespace
+
+// httplib's server with connections of our own: see connection.h.
+class Server::Listener final : public httplib::Server {
+ public:
+  explicit Listener(ServerOptions options) : options_(std::move(options)) {
+    new_task_queue = [this] { return new httplib::ThreadPool(options_.connections); };
+    set_payload_max_length(options_.body_bytes);
+    set_tcp_nodelay(true);
+    set_guards();
+    set_routes();
+    port_ = options_.port == 0                           ? bind_to_any_port(options_.host)
+            : bind_to_port(options_.host, options_.port) ? options_.port
+                                                         : -1;
+    if (port_ < 0)
+      throw std::runtime_error(fmt::format("{}:{} cannot be listened on: {}", options_.host,
+                                           options_.port, std::strerror(errno)));
+    thread_ = std::thread([this] { listen_after_bind(); });
+    while (!is_running())
+      std::this_thread::yield();
+  }
+
+  ~Listener() override {
+    stopped_ = true;
+    httplib::Server::stop();
+    thread_.join();
+  }
+
+  int port() const { return port_; }
+  void attach(Service& service) { service_ = &service; }
+  Service* service() const { return service_; }
+
+ private:
+  using Answer = std::function<void(const Request&, Response&, std::string body)>;
+
+  bool process_and_close_socket(socket_t socket) override {
+    Connection connection(socket, {options_.read, options_.write});
+    connection_ = &connection;
+    bool usable = true;
+    while (usable &&
+           connection.wait_for_request(options_.keep_alive, [&] { return stopped_.load(); })) {
+      close_after_ = false;
+      bool closed = false;
+      usable = process_request(connection, stopped_, closed, nullptr);
+      usable = usable && !closed && !close_after_ && !connection.timed_out();
+    }
+    connection_ = nullptr;
+    shutdown(socket, SHUT_RDWR);
+    close(socket);
+    return usable;
+  }
+
+  void set_guards() {
+    set_pre_routing_handler([this](const Request& request, Response& response) {
+      try {
+        check_access(request);
+        return HandlerResponse::Unhandled;
+      } catch (const ApiError& error) {
+        refuse(error, response);
+        return HandlerResponse::Handled;
+      }
+    });
+    set_error_handler(Handler([](const Request& request, Response& response) {
+      if (!response.body.empty()) return;
+      refuse(connection_->timed_out() ? kTooSlow : error_of_status(response.status, request),
+             response);
+    }));
+    set_exception_handler([](const Request&, Response& response, std::exception_ptr error) {
+      try {
+        std::rethrow_exception(error);
+      } catch (const ApiError& known) {
+        answer(known, response);
+      } catch (const std::exception& unknown) {
+        refuse(ApiError(500, unknown.what()), response);
+      }
+    });
+  }
+
+  // Before the body is read, so a refusal leaves the connection unusable.
+  static void refuse(const ApiError& error, Response& response) {
+    answer(error, response);
+    response.set_header("Connection", "close");
+    close_after_ = true;
+  }
+
+  void check_access(const Request& request) const {
+    static const std::set<std::string, std::less<>> kPosts{
+        "/v1/chat/completions", "/v1/completions", "/tokenize", "/detokenize"};
+    if (request.path == "/health") return;
+    if (!options_.api_key.empty() &&
+        !same_secret(request.get_header_value("Authorization"), "Bearer " + options_.api_key))
+      throw ApiError(401, "the API key is missing or wrong", "", "invalid_api_key");
+    const bool reads = request.method == "GET" || request.method == "HEAD";
+    const bool posts = request.method == "POST";
+    if (kPosts.contains(request.path) ? !posts : !reads) {
+      const bool known = kPosts.contains(request.path) || !posts;
+      throw ApiError(known ? 405 : 404,
+                     fmt::format("there is no {} {} here", request.method, request.path));
+    }
+    if (!posts) return;
+    if (request.is_multipart_form_data()) throw ApiError(415, "the body must be JSON");
+    if (!request.has_header("Content-Length") && !request.has_header("Transfer-Encoding"))
+      throw ApiError(411, "the length of the body is missing");
+  }
+
+  std::string read_body(const ContentReader& reader, Response& response) const {
+    std::string body;
+    bool too_long = false;
+    const bool complete = reader([&](const char* text, std::size_t size) {
+      too_long = body.size() + size > options_.body_bytes;
+      if (!too_long) body.append(text, size);
+      return !too_long;
+    });
+    if (complete) return body;
+    too_long = too_long || response.status == 413;
+    close_after_ = true;
+    response.set_header("Connection", "close");
+    if (connection_->timed_out()) throw ApiError(408, "the request came too slowly", "", "timeout");
+    if (too_long)
+      throw ApiError(413, fmt::format("the body is longer than {} bytes", options_.body_bytes));
+    throw ApiError(400, "the body cannot be read");
+  }
+
+  Service& ready() const {
+    if (Service* service = service_) return *service;
+    throw ApiError(503, "the model is being loaded", "", "loading");
+  }
+
+  void post(const std::string& path, const Answer& handler) {
+    Post(path,
+         [this, handler](const Request& request, Response& response, const ContentReader& reader) {
+           std::string body = read_body(reader, response);
+           response.status = -1;
+           handler(request, response, std::move(body));
+         });
+  }
+
+  void post_generation(const std::string& path, Endpoint endpoint) {
+    post(path, [this, endpoint](const Request&, Response& response, const std::string& body) {
+      generate_reply(endpoint, body,
+                     {ready(), Service::Clock::now(),
+                      [connection = connection_] { return connection->peer_gone(); },
+                      options_.log_prompts, options_.log},
+                     response);
+    });
+  }
+
+  void post_json(const std::string& path,
+                 ordered_json (*handler)(const JsonField&, const Served&)) {
+    post(path, [this, handler](const Request&, Response& response, const std::string& body) {
+      const ordered_json json = parse_body(body);
+      response.set_content(to_text(handler(JsonField(json), ready().served())), "application/json");
+    });
+  }
+
+  void set_routes() {
+    Get("/health", [this](const Request&, Response& response) {
+      (void)ready();
+      response.set_content(R"({"status":"ok"})", "application/json");
+    });
+    Get("/v1/models", [this](const Request&, Response& response) {
+      response.set_content(to_text(list_models(ready().served())), "application/json");
+    });
+    Get("/metrics", [this](const Request&, Response& response) {
+      response.set_content(ready().metrics().text(), "text/plain; version=0.0.4; charset=utf-8");
+    });
+    post_generation("/v1/chat/completions", Endpoint::kChat);
+    post_generation("/v1/completions", Endpoint::kCompletion);
+    post_json("/tokenize", tokenize);
+    post_json("/detokenize", detokenize);
+  }
+
+  // Of the connection that the calling thread serves.
+  static thread_local Connection* connection_;
+  static thread_local bool close_after_;
+
+  const ServerOptions options_;
+  int port_ = -1;
+  std::atomic<Service*> service_ = nullptr;
+  std::atomic<bool> stopped_ = false;
+  std::thread thread_;
+};
+
+thread_local Connection* Server::Listener::connection_ = nullptr;
+thread_local bool Server::Listener::close_after_ = false;
+
+Server::Server(ServerOptions options) : listener_(std::make_unique<Listener>(std::move(options))) {}
+
+Server::~Server() = default;
+
+int Server::port() const {
+  return listener_->port();
+}
+
+void Server::attach(Service& service) {
+  listener_->attach(service);
+}
+
+void Server::stop(std::chrono::milliseconds grace) {
+  if (!listener_) return;
+  if (Service* service = listener_->service()) service->shut_down(grace);
+  listener_.reset();
+}
+
+}  // namespace engine::lane

@@ -1,0 +1,55 @@
+// The live lane over HTTP: OpenAI's endpoints for one engine.
+//
+//   POST /v1/chat/completions, /v1/completions    GET /v1/models, /health, /metrics
+//   POST /tokenize  {"content": TEXT} or {"messages": [...]} -> {"tokens", "count",
+//   "max_model_len"} POST /detokenize {"tokens": [...]} -> {"content"}
+//
+// Every error is {"error": {"message", "type", "param", "code"}} with a matching status.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "lane/service.h"
+
+namespace engine::lane {
+
+struct ServerOptions {
+  std::string host = "127.0.0.1";
+  int port = 8080;                             // 0: any free one
+  std::string api_key;                         // empty: none is asked for; /health never asks
+  std::size_t connections = 64;                // served at once; each has a thread
+  std::size_t body_bytes = 16 << 20;           // of a request, unpacked
+  std::chrono::milliseconds read{30000};       // a whole request, from its first byte
+  std::chrono::milliseconds write{30000};      // a client that takes nothing is gone
+  std::chrono::milliseconds keep_alive{5000};  // between two requests of a connection
+  bool log_prompts = false;
+  // One JSON line a request; any thread calls it. May be empty.
+  std::function<void(std::string_view)> log;
+};
+
+class Server {
+ public:
+  // Binds and listens; until attach() every endpoint says 503. Throws std::runtime_error naming the
+  // address.
+  explicit Server(ServerOptions options);
+  // Stops.
+  ~Server();
+
+  int port() const;
+
+  // From now on requests are answered. `service` must outlive stop().
+  void attach(Service& service);
+
+  // Refuses new requests, lets the running one finish within `grace` or cancels it, and closes.
+  void stop(std::chrono::milliseconds grace);
+
+ private:
+  class Listener;
+  std::unique_ptr<Listener> listener_;
+};
+
+}  // namespace engine::lane

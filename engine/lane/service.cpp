@@ -1,0 +1,142 @@
+#include "lane/service.h"
+
+#include <fmt/format.h>
+
+#include <random>
+
+#include "kernels/ops.h"
+
+namespace engine::lane {
+namespace {
+
+using Clock = Service::Clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void join(ReplyDelta& whole, const ReplyDelta& delta) {
+  whole.text += delta.text;
+  whole.calls.insert(whole.calls.end(), delta.calls.begin(), delta.calls.end());
+  whole.logprobs.insert(whole.logprobs.end(), delta.logprobs.begin(), delta.logprobs.end());
+}
+
+// One request on its way through the engine.
+class Run {
+ public:
+  Run(const Served& served, const GenerationRequest& request, Clock::time_point arrived,
+      const Client& client, Metrics& metrics)
+      : request_(request),
+        client_(client),
+        metrics_(metrics),
+        arrived_(arrived),
+        reader_(served, request, [] { return new_id("call_"); }) {
+    outcome_.times.started = seconds_since(arrived);
+  }
+
+  // `stop` is asked between launches, too.
+  Outcome through(runtime::Engine& engine, const std::function<bool()>& stop) {
+    runtime::Callbacks callbacks;
+    callbacks.cancelled = [&] { return reader_.stopped() || client_gone() || stop(); };
+    callbacks.on_prefill = client_.on_prefill;
+    if (request_.top_logprobs)
+      callbacks.on_logits = [&](std::span<const float> logits) { logits_ = logits; };
+    callbacks.on_token = [&](model::Token token) { take(token); };
+    metrics_.set_running(1);
+    const runtime::Reply reply = engine.run(request_.engine, callbacks);
+    metrics_.set_running(0);
+    emit(reader_.finish());
+    outcome_.stats = reply.stats;
+    outcome_.completion_tokens = reader_.tokens();
+    outcome_.finish_reason = finish_reason(reply.finish);
+    outcome_.times.finished = seconds_since(arrived_);
+    metrics_.observe(outcome_.stats, outcome_.times);
+    return std::move(outcome_);
+  }
+
+ private:
+  bool client_gone() const { return client_.gone && client_.gone(); }
+
+  void take(model::Token token) {
+    const double now = seconds_since(arrived_);
+    if (outcome_.times.first_token < 0) {
+      outcome_.times.first_token = now;
+    } else {
+      metrics_.observe_token_gap(now - latest_);
+    }
+    latest_ = now;
+    emit(reader_.push(token, logits_));
+  }
+
+  void emit(const ReplyDelta& delta) {
+    if (delta.empty()) return;
+    join(outcome_.reply, delta);
+    if (client_.on_delta) client_.on_delta(delta);
+  }
+
+  std::string finish_reason(runtime::FinishReason reason) const {
+    if (reader_.stopped()) return "stop";
+    if (reason == runtime::FinishReason::kCancelled) return "cancelled";
+    if (reason != runtime::FinishReason::kStop) return "length";
+    return reader_.has_calls() ? "tool_calls" : "stop";
+  }
+
+  const GenerationRequest& request_;
+  const Client& client_;
+  Metrics& metrics_;
+  Clock::time_point arrived_;
+  ReplyReader reader_;
+  Outcome outcome_;
+  std::span<const float> logits_;
+  double latest_ = 0;
+};
+
+}  // namespace
+
+Service::Service(Served served, runtime::Engine& engine, const Limits& limits)
+    : served_(std::move(served)), engine_(engine), limits_(limits), queue_(limits.queue) {}
+
+RequestQueue::Turn Service::enter(const Client& client) {
+  RequestQueue::Turn turn = queue_.enter([&] {
+    metrics_.set_waiting(queue_.waiting());
+    return client.gone && client.gone();
+  });
+  metrics_.set_waiting(queue_.waiting());
+  return turn;
+}
+
+Outcome Service::run(const GenerationRequest& request, const RequestQueue::Turn&,
+                     Clock::time_point arrived, const Client& client) {
+  const auto deadline = Clock::now() + limits_.request;
+  bool late = false;
+  Run run(served_, request, arrived, client, metrics_);
+  try {
+    Outcome outcome = run.through(engine_, [&] {
+      late = Clock::now() > deadline;
+      return late || cancel_;
+    });
+    if (outcome.finish_reason == "cancelled" && late)
+      throw ApiError(408, "the request took longer than the server allows", "", "timeout");
+    if (outcome.finish_reason == "cancelled" && cancel_)
+      throw ApiError(503, "the server is shutting down", "", "shutting_down");
+    return outcome;
+  } catch (const runtime::RequestError& error) {
+    throw ApiError(400, error.what());
+  } catch (const kernels::BackendError& error) {
+    throw ApiError(500, error.what(), "", "backend_failed");
+  }
+}
+
+void Service::shut_down(std::chrono::milliseconds grace) {
+  queue_.close();
+  if (queue_.wait_idle(grace)) return;
+  cancel_ = true;
+  queue_.wait_idle(std::chrono::hours(1));
+}
+
+std::string new_id(std::string_view prefix) {
+  std::random_device device;
+  return fmt::format("{}{:08x}{:08x}{:08x}", prefix, device(), device(), device());
+}
+
+}  // namespace engine::lane

@@ -1,0 +1,69 @@
+// Runs requests on the lane and watches over them: cancellation, time limits, statistics. Knows
+// nothing of HTTP.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "lane/metrics.h"
+#include "lane/reply_reader.h"
+#include "lane/request_queue.h"
+#include "lane/response.h"
+
+namespace engine::lane {
+
+// Who waits for a reply; each may be empty. Called on the thread that runs the request.
+struct Client {
+  std::function<bool()> gone;  // asked between launches
+  std::function<void(const ReplyDelta&)> on_delta;
+  std::function<void(std::size_t done, std::size_t total)> on_prefill;
+};
+
+struct Outcome {
+  ReplyDelta reply;           // all deltas joined
+  std::string finish_reason;  // stop, length, tool_calls; cancelled if the client went
+  runtime::Stats stats;
+  std::size_t completion_tokens = 0;  // up to a stop text
+  RequestTimes times;
+};
+
+class Service {
+ public:
+  struct Limits {
+    RequestQueue::Limits queue;
+    std::chrono::milliseconds request{600000};  // from its turn to its end
+  };
+  using Clock = std::chrono::steady_clock;
+
+  // `engine` must outlive it, and no one else may run it.
+  Service(Served served, runtime::Engine& engine, const Limits& limits);
+
+  const Served& served() const { return served_; }
+  Metrics& metrics() { return metrics_; }
+
+  // Waits for the lane. Throws what RequestQueue::enter throws.
+  RequestQueue::Turn enter(const Client& client);
+
+  // Runs the request. Throws ApiError: 408 past the time limit, 503 if cancelled by shut_down, 500
+  // if the backend fails.
+  Outcome run(const GenerationRequest& request, const RequestQueue::Turn& turn,
+              Clock::time_point arrived, const Client& client);
+
+  // Refuses new requests, gives the running one `grace` to finish, then cancels it.
+  void shut_down(std::chrono::milliseconds grace);
+
+ private:
+  const Served served_;
+  runtime::Engine& engine_;
+  const Limits limits_;
+  Metrics metrics_;
+  RequestQueue queue_;
+  std::atomic<bool> cancel_ = false;
+};
+
+// "chatcmpl-" and the like with 24 random hex digits.
+std::string new_id(std::string_view prefix);
+
+}  // namespace engine::lane

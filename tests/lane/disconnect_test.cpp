@@ -1,0 +1,179 @@
+// Clients that go, are slow, or are too many, and the server's own end.
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "lane/live_lane.h"
+
+namespace engine::lane {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace testing;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// A bare connection that can be cut at any time.
+class Socket {
+ public:
+  explicit Socket(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+  ~Socket() { cut(); }
+
+  void cut() {
+    if (socket_ >= 0) close(socket_);
+    socket_ = -1;
+  }
+  void send(const std::string& text) const {
+    EXPECT_EQ(::send(socket_, text.data(), text.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(text.size()));
+  }
+  void post(const ordered_json& body) const {
+    const std::string text = body.dump();
+    send("POST " + kChat + " HTTP/1.1\r\nHost: lane\r\nContent-Length: " +
+         std::to_string(text.size()) + "\r\n\r\n" + text);
+  }
+  // Until `text` has come or the server closes.
+  std::string read_until(const std::string& text) const {
+    std::string seen;
+    char buffer[4096];
+    while (seen.find(text) == std::string::npos) {
+      const ssize_t n = recv(socket_, buffer, sizeof buffer, 0);
+      if (n <= 0) break;
+      seen.append(buffer, static_cast<std::size_t>(n));
+    }
+    return seen;
+  }
+
+ private:
+  int socket_;
+};
+
+// A reply that goes on until it is cut: no stop token is known, and the context is large.
+ordered_json endless(bool stream) {
+  ordered_json body = user_says("Count", 1 << 20);
+  body["stream"] = stream;
+  return body;
+}
+
+struct EndlessLane : LiveLane {
+  static Options options(std::chrono::milliseconds request, std::size_t waiting) {
+    Options result;
+    result.context = 4096;
+    result.limits.request = request;
+    result.limits.queue.waiting = waiting;
+    return result;
+  }
+  explicit EndlessLane(std::chrono::milliseconds request = 1h, std::size_t waiting = 8)
+      : LiveLane(options(request, waiting)) {}
+
+  void until_logged(std::size_t lines) const {
+    while (log().size() < lines)
+      std::this_thread::yield();
+  }
+};
+
+TEST(Disconnect, CancelsAStreamAndTheNextRequestIsAnswered) {
+  const EndlessLane lane;
+  Socket socket(lane.port());
+  socket.post(endless(true));
+  EXPECT_THAT(socket.read_until("\"content\":\"\"}"), StartsWith("HTTP/1.1 200"));
+  socket.cut();
+  lane.until_logged(1);
+  EXPECT_EQ(lane.log()[0]["outcome"], "cancelled");
+  EXPECT_LT(lane.log()[0]["stats"]["generated_tokens"], 4000);
+  EXPECT_EQ(lane.post_json(kChat, user_says("Hi", 2)).status, 200);
+}
+
+TEST(Disconnect, CancelsAWholeReply) {
+  const EndlessLane lane;
+  Socket socket(lane.port());
+  socket.post(endless(false));
+  while (lane.get("/metrics").body.find("lane_requests_running 1") == std::string::npos)
+    std::this_thread::yield();
+  socket.cut();
+  lane.until_logged(1);
+  EXPECT_EQ(lane.log()[0]["outcome"], "client_gone");
+  EXPECT_EQ(lane.post_json(kChat, user_says("Hi", 2)).status, 200);
+}
+
+TEST(Disconnect, ALongRequestIsCutWithAnError) {
+  const EndlessLane lane(1ms);
+  EXPECT_EQ(lane.post_json(kChat, endless(false)).status, 408);
+  const std::vector<ordered_json> events = events_of(lane.post_json(kChat, endless(true)).body);
+  EXPECT_EQ(events.back()["error"]["code"], "timeout");
+}
+
+TEST(Disconnect, OneRequestTooManyIsRefused) {
+  const EndlessLane lane(1h, 0);
+  Socket socket(lane.port());
+  socket.post(endless(true));
+  (void)socket.read_until("\"content\":\"\"}");
+  const Answer refused = lane.post_json(kChat, user_says("Hi", 2));
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_EQ(refused.json["error"]["type"], "rate_limit_error");
+}
+
+TEST(Disconnect, ASlowRequestIsRefused) {
+  LiveLane::Options options;
+  options.server.read = 200ms;
+  const LiveLane lane(options);
+  const Socket headers(lane.port()), body(lane.port());
+  headers.send("POST " + kChat + " HTTP/1.1\r\nHost: lane\r\n");
+  body.send("POST " + kChat + " HTTP/1.1\r\nHost: lane\r\nContent-Length: 10\r\n\r\n{");
+  for (const Socket* socket : {&headers, &body})
+    EXPECT_THAT(socket->read_until("}}"), StartsWith("HTTP/1.1 408"));
+}
+
+TEST(Disconnect, WhatIsNotHttpIsRefused) {
+  const LiveLane lane;
+  for (const char* text :
+       {"GET\r\n\r\n", "\r\n\r\n", "FLY / HTTP/1.1\r\n\r\n", "GET / HTTP/9\r\n\r\n"}) {
+    const Socket socket(lane.port());
+    socket.send(text);
+    EXPECT_THAT(socket.read_until("}}"), StartsWith("HTTP/1.1 400")) << text;
+  }
+  const Socket without_length(lane.port());
+  without_length.send("POST " + kChat + " HTTP/1.1\r\nHost: lane\r\n\r\n");
+  EXPECT_THAT(without_length.read_until("}}"), StartsWith("HTTP/1.1 411"));
+  const Socket form(lane.port());
+  form.send(
+      "POST " + kChat +
+      " HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 3\r\n\r\nabc");
+  EXPECT_THAT(form.read_until("}}"), StartsWith("HTTP/1.1 415"));
+  EXPECT_EQ(lane.get("/health").status, 200);
+}
+
+TEST(Stop, CancelsWhatDoesNotFinishInTime) {
+  EndlessLane lane;
+  const Socket socket(lane.port());
+  socket.post(endless(true));
+  (void)socket.read_until("\"content\":\"\"}");
+  lane.server().stop(1ms);
+  EXPECT_THAT(socket.read_until("\r\n0\r\n"), HasSubstr("\"code\":\"shutting_down\""));
+}
+
+TEST(Stop, LetsTheRunningRequestFinish) {
+  EndlessLane lane;
+  const Socket socket(lane.port());
+  ordered_json body = user_says("Hi", 200);
+  body["stream"] = true;
+  socket.post(body);
+  (void)socket.read_until("\"content\":\"\"}");
+  lane.server().stop(1h);
+  EXPECT_THAT(socket.read_until("[DONE]"), HasSubstr("[DONE]"));
+}
+
+}  // namespace
+}  // namespace engine::lane

@@ -1,0 +1,119 @@
+#include "lane/reply_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "lane/served_model.h"
+
+namespace engine::lane {
+namespace {
+
+using testing::served_micro;
+
+struct Seen {
+  std::string text;
+  std::vector<ToolCall> calls;
+  std::size_t tokens = 0;
+  bool stopped = false;
+  std::vector<std::string> pieces;  // text as it came
+};
+
+// What a client sees of a reply with this text.
+Seen seen(const std::string& text, const GenerationRequest& request) {
+  const Served served = served_micro();
+  std::size_t ids = 0;
+  ReplyReader reader(served, request, [&] { return "call_" + std::to_string(ids++); });
+  Seen result;
+  const auto take = [&](const ReplyDelta& delta) {
+    result.text += delta.text;
+    if (!delta.text.empty()) result.pieces.push_back(delta.text);
+    result.calls.insert(result.calls.end(), delta.calls.begin(), delta.calls.end());
+  };
+  for (const model::Token token :
+       served.model.tokenizer().encode(text, model::SpecialText::kIsToken))
+    take(reader.push(token, {}));
+  take(reader.finish());
+  result.tokens = reader.tokens();
+  result.stopped = reader.stopped();
+  return result;
+}
+
+GenerationRequest with_stop(std::vector<std::string> stop) {
+  GenerationRequest request;
+  request.stop = std::move(stop);
+  return request;
+}
+
+GenerationRequest with_tools() {
+  GenerationRequest request;
+  request.tools = true;
+  return request;
+}
+
+TEST(ReplyReader, AStopTextEndsTheReplyBeforeIt) {
+  const Seen reply = seen("abcXYZdefXYZ", with_stop({"YZd", "ZZ"}));
+  EXPECT_EQ(reply.text, "abcX");
+  EXPECT_TRUE(reply.stopped);
+  EXPECT_LT(reply.tokens, 12u);
+}
+
+TEST(ReplyReader, TheEarliestStopTextCounts) {
+  EXPECT_EQ(seen("one two", with_stop({"wo", "two", "e t"})).text, "on");
+}
+
+TEST(ReplyReader, HoldsBackWhatMayBeAStopTextAndNoMore) {
+  const Seen reply = seen("aXbXYc", with_stop({"XYZ"}));
+  EXPECT_EQ(reply.text, "aXbXYc");
+  EXPECT_FALSE(reply.stopped);
+  EXPECT_THAT(reply.pieces, ::testing::ElementsAre("a", "Xb", "XYc"));
+  EXPECT_EQ(seen("abXY", with_stop({"XYZ"})).text, "abXY") << "given out at the end";
+}
+
+TEST(ReplyReader, ReadsCallsAmongText) {
+  const Seen reply = seen(
+      "See: <tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": 1}}\n</tool_call><tool_call>\n"
+      "{\"name\": \"g\", \"arguments\": {}}\n</tool_call>",
+      with_tools());
+  EXPECT_EQ(reply.text, "See: ");
+  EXPECT_THAT(reply.calls, ::testing::ElementsAre(ToolCall{"call_0", "f", "{\"a\": 1}"},
+                                                  ToolCall{"call_1", "g", "{}"}));
+}
+
+TEST(ReplyReader, ACallMayEndWithTheMessage) {
+  EXPECT_EQ(seen("<tool_call>{\"name\": \"f\", \"arguments\": {}}", with_tools()).calls.size(), 1u);
+}
+
+TEST(ReplyReader, WhatIsNoCallIsText) {
+  const Seen reply = seen("<tool_call>\n{\"name\": \"f\", broken\n</tool_call>!", with_tools());
+  EXPECT_THAT(reply.calls, ::testing::IsEmpty());
+  EXPECT_EQ(reply.text, "<tool_call>\n{\"name\": \"f\", broken\n</tool_call>!");
+}
+
+TEST(ReplyReader, WithoutToolsAMarkIsText) {
+  const std::string text = "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>";
+  EXPECT_EQ(seen(text, {}).text, text);
+}
+
+TEST(ReplyReader, GoesOnWithTheCallThatThePromptBegan) {
+  GenerationRequest request = with_tools();
+  request.begun_call = ToolFormat::opening("f");
+  EXPECT_THAT(seen("{\"a\": 2}}\n</tool_call>", request).calls,
+              ::testing::ElementsAre(ToolCall{"call_0", "f", "{\"a\": 2}"}));
+}
+
+TEST(TokenLogprob, IsALogSoftmax) {
+  const std::vector<float> logits{1, 3, 2, 3};
+  const TokenLogprob result = token_logprob(logits, 2, 3);
+  const double sum = std::exp(1) + 2 * std::exp(3) + std::exp(2);
+  EXPECT_NEAR(result.logprob, 2 - std::log(sum), 1e-12);
+  ASSERT_EQ(result.top.size(), 3u);
+  EXPECT_EQ(result.top[0].first, 1) << "of equal ones the lower id";
+  EXPECT_EQ(result.top[1].first, 3);
+  EXPECT_EQ(result.top[2].first, 2);
+  EXPECT_EQ(token_logprob(logits, 0, 99).top.size(), 4u);
+}
+
+}  // namespace
+}  // namespace engine::lane

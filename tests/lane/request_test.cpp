@@ -1,0 +1,139 @@
+#include "lane/request.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lane/served_model.h"
+
+namespace engine::lane {
+namespace {
+
+using testing::chat_request;
+using testing::completion_request;
+using testing::fault_of;
+using testing::kTools;
+using testing::served_micro;
+using ::testing::StartsWith;
+
+// A chat request with further fields.
+std::string chat(const std::string& fields) {
+  return R"({"messages": [{"role": "user", "content": "hi"}])" +
+         (fields.empty() ? "" : ", " + fields) + "}";
+}
+
+TEST(ReadChat, HasOpenAisDefaults) {
+  const Served served = served_micro();
+  const GenerationRequest request = chat_request(chat(""), served);
+  EXPECT_EQ(request.engine.params.sampling.temperature, 1);
+  EXPECT_EQ(request.engine.params.sampling.top_p, 1);
+  EXPECT_EQ(request.engine.params.max_tokens, served.context);
+  EXPECT_EQ(request.engine.params.stop_tokens, served.model.config().stop_tokens);
+  EXPECT_FALSE(request.stream || request.tools || request.top_logprobs || request.begun_call);
+}
+
+TEST(ReadChat, TakesEveryField) {
+  const Served served = served_micro();
+  const GenerationRequest request = chat_request(
+      chat(
+          R"("model": "micro", "max_tokens": 5, "max_completion_tokens": 7, "temperature": 0.5, "top_p": 0.25,
+              "top_k": 40, "seed": -1, "stop": ["a", "bc"], "stream": true, "n": 1,
+              "stream_options": {"include_usage": true}, "logprobs": true, "top_logprobs": 3,
+              "presence_penalty": 0, "response_format": {"type": "text"}, "user": "me", "made_up": [1])"),
+      served);
+  EXPECT_EQ(request.engine.params.max_tokens, 7u);
+  EXPECT_EQ(request.engine.params.sampling.temperature, 0.5f);
+  EXPECT_EQ(request.engine.params.sampling.top_p, 0.25f);
+  EXPECT_EQ(request.engine.params.sampling.top_k, 40u);
+  EXPECT_EQ(request.engine.params.sampling.seed, UINT64_MAX);
+  EXPECT_THAT(request.stop, ::testing::ElementsAre("a", "bc"));
+  EXPECT_TRUE(request.stream && request.include_usage);
+  EXPECT_EQ(request.top_logprobs, 3u);
+}
+
+TEST(ReadChat, RefusesImpossibleValues) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {R"("temperature": -1)", "400 temperature"},
+      {R"("temperature": "hot")", "400 temperature"},
+      {R"("top_p": 0)", "400 top_p"},
+      {R"("top_p": 1.5)", "400 top_p"},
+      {R"("top_k": -2)", "400 top_k"},
+      {R"("seed": 1e40)", "400 seed"},
+      {R"("max_tokens": 0)", "400 max_tokens"},
+      {R"("max_tokens": 1.5)", "400 max_tokens"},
+      {R"("max_completion_tokens": 99999999999999999999)", "400 max_completion_tokens"},
+      {R"("n": 2)", "400 n"},
+      {R"("stop": [""])", "400 stop"},
+      {R"("stop": [1])", "400 stop[0]"},
+      {R"("stream": "yes")", "400 stream"},
+      {R"("stream_options": {})", "400 stream_options"},
+      {R"("top_logprobs": 2)", "400 top_logprobs"},
+      {R"("logprobs": true, "top_logprobs": 21)", "400 top_logprobs"},
+      {R"("logit_bias": {"5": 1})", "400 logit_bias"},
+      {R"("frequency_penalty": 0.5)", "400 frequency_penalty"},
+      {R"("response_format": {"type": "json_object"})", "400 response_format"},
+      {R"("functions": [])", "400 functions"},
+      {R"("model": "gpt-4")", "404 model"},
+      {R"("model": 4)", "400 model"},
+      {R"("tool_choice": "required")", "400 tool_choice"},
+      {R"("tools": {})", "400 tools"},
+      {R"("tools": [{"type": "function"}])", "400 tools[0].function"},
+      {R"("tools": [{"type": "web"}])", "400 tools[0].type"},
+      {kTools + R"(, "tool_choice": "maybe")", "400 tool_choice"},
+      {kTools + R"(, "tool_choice": {"type": "function", "function": {"name": "other"}})",
+       "400 tool_choice.function.name"},
+  };
+  const Served served = served_micro();
+  for (const auto& [fields, fault] : cases)
+    EXPECT_THAT(fault_of([&] { (void)chat_request(chat(fields), served); }),
+                StartsWith(fault + ":"))
+        << fields;
+  EXPECT_EQ(fault_of([&] { (void)chat_request("[]", served); }),
+            "400 : expected an object, found an array");
+}
+
+TEST(ReadChat, APromptOverTheContextNamesItsCounts) {
+  const Served served = served_micro(8);
+  try {
+    (void)chat_request(chat(""), served);
+    EXPECT_LE(chat_request(chat(""), served).engine.prompt.size(), 8u);
+    (void)chat_request(R"({"messages": [{"role": "user", "content": "hello hello"}]})", served);
+    FAIL();
+  } catch (const ApiError& error) {
+    EXPECT_EQ(error.code, "context_length_exceeded");
+    EXPECT_THAT(error.what(),
+                ::testing::MatchesRegex("the prompt has [0-9]+ tokens, the context holds 8"));
+  }
+}
+
+TEST(ReadChat, AToolChoiceBeginsTheCall) {
+  const Served served = served_micro();
+  const auto prompt = [&](const std::string& choice) {
+    const GenerationRequest request = chat_request(chat(kTools + choice), served);
+    return served.model.tokenizer().decode(request.engine.prompt);
+  };
+  const std::string plain = prompt("");
+  EXPECT_THAT(plain, ::testing::HasSubstr("Tools:\n{\"name\": \"read_file\""));
+  EXPECT_EQ(prompt(R"(, "tool_choice": "auto")"), plain);
+  EXPECT_EQ(prompt(R"(, "tool_choice": "required")"), plain + "<tool_call>\n{\"name\": \"");
+  EXPECT_EQ(prompt(R"(, "tool_choice": {"type": "function", "function": {"name": "read_file"}})"),
+            plain + "<tool_call>\n{\"name\": \"read_file\", \"arguments\": ");
+  EXPECT_THAT(prompt(R"(, "tool_choice": "none")"), ::testing::Not(::testing::HasSubstr("Tools:")));
+}
+
+TEST(ReadCompletion, TakesTextOrTokens) {
+  const Served served = served_micro();
+  const auto prompt = [&](const std::string& json) {
+    return completion_request("{\"prompt\": " + json + "}", served).engine.prompt;
+  };
+  EXPECT_EQ(prompt("\"Hello\"").size(), 5u);
+  EXPECT_EQ(prompt("[\"Hello\"]").size(), 5u);
+  EXPECT_THAT(prompt("[1, 2, 3]"), ::testing::ElementsAre(1, 2, 3));
+  for (const char* wrong :
+       {"\"\"", "[]", "[-1]", "[100000]", "[1.5]", "[\"a\", \"b\"]", "7", "[[1]]", "null"}) {
+    if (std::string(wrong) == "[[1]]") continue;  // one prompt of tokens in a list is a prompt
+    EXPECT_THAT(fault_of([&] { (void)prompt(wrong); }), StartsWith("400 prompt")) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace engine::lane

@@ -1,0 +1,255 @@
+// The endpoints as clients see them.
+#include "lane/server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lane/live_lane.h"
+#include "numerics/philox.h"
+
+namespace engine::lane {
+namespace {
+
+using namespace testing;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+TEST(Server, AnswersAChat) {
+  const LiveLane lane;
+  const Answer answer = lane.post_json(kChat, user_says("Hello", 6));
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  EXPECT_EQ(answer.json["object"], "chat.completion");
+  EXPECT_EQ(answer.json["model"], "micro");
+  const ordered_json& choice = answer.json["choices"][0];
+  EXPECT_EQ(choice["message"]["role"], "assistant");
+  EXPECT_TRUE(choice["message"]["content"].is_string());
+  EXPECT_EQ(choice["finish_reason"], "length");
+  EXPECT_EQ(answer.json["usage"]["completion_tokens"], 6);
+  EXPECT_EQ(answer.json["usage"]["prompt_tokens_details"]["cached_tokens"], 0);
+  EXPECT_EQ(answer.json["timings"]["predicted_n"], 6);
+  EXPECT_EQ(answer.json["timings"]["reuse_bound"].is_null(), !ENGINE_HAS_CACHE);
+}
+
+TEST(Server, AStreamIsTheWholeReplyInChunks) {
+  const LiveLane lane;
+  ordered_json body = user_says("Tell me", 24);
+  body["logprobs"] = true;
+  const ordered_json whole = lane.post_json(kChat, body).json["choices"][0];
+  body["stream"] = true;
+  body["stream_options"] = {{"include_usage", true}};
+  const std::vector<ordered_json> events = events_of(lane.post_json(kChat, body).body);
+  ASSERT_GT(events.size(), 4u);
+  EXPECT_EQ(events.front()["choices"][0]["delta"]["role"], "assistant");
+  std::string text;
+  ordered_json logprobs = ordered_json::array();
+  for (std::size_t i = 0; i + 2 < events.size(); ++i) {
+    const ordered_json& choice = events[i]["choices"][0];
+    text += choice["delta"].value("content", "");
+    if (choice["logprobs"].is_null()) continue;
+    for (const ordered_json& token : choice["logprobs"]["content"])
+      logprobs.push_back(token);
+  }
+  EXPECT_EQ(text, whole["message"]["content"]);
+  EXPECT_EQ(logprobs, whole["logprobs"]["content"]);
+  EXPECT_EQ(events[events.size() - 3]["choices"][0]["finish_reason"], "length");
+  EXPECT_EQ(events[events.size() - 2]["usage"]["completion_tokens"], 24);
+  EXPECT_EQ(events.back(), "[DONE]");
+}
+
+TEST(Server, ACompletionHasItsOwnShape) {
+  const LiveLane lane;
+  const Answer answer = lane.post(
+      "/v1/completions", R"({"prompt": "Once", "max_tokens": 4, "temperature": 0, "logprobs": 2})");
+  EXPECT_EQ(answer.json["object"], "text_completion");
+  EXPECT_TRUE(answer.json["choices"][0]["text"].is_string());
+  EXPECT_EQ(answer.json["choices"][0]["logprobs"]["tokens"].size(), 4u);
+  EXPECT_EQ(answer.json["choices"][0]["logprobs"]["top_logprobs"][0].size(), 2u);
+}
+
+TEST(Server, AStopTextEndsTheReplyBeforeIt) {
+  const LiveLane lane;
+  const std::string text =
+      lane.post_json(kChat, user_says("Go", 30)).json["choices"][0]["message"]["content"];
+  std::size_t at = text.size() / 2;
+  while (at < text.size() && (text[at] & 0x80) != 0)
+    ++at;
+  ASSERT_LT(at, text.size());
+  ordered_json body = user_says("Go", 30);
+  const std::string stop = text.substr(at, 1);
+  body["stop"] = stop;
+  const ordered_json choice = lane.post_json(kChat, body).json["choices"][0];
+  EXPECT_EQ(choice["message"]["content"], text.substr(0, text.find(stop)));
+  EXPECT_EQ(choice["finish_reason"], "stop");
+}
+
+TEST(Server, PingsDuringALongPrefill) {
+  const LiveLane lane;
+  ordered_json body = user_says(std::string(300, 'x'), 1);
+  body["stream"] = true;
+  EXPECT_THAT(lane.post_json(kChat, body).body,
+              ::testing::ContainsRegex("\n\n: prefill 6[0-9] of 3[0-9]+\n\n: prefill 12"));
+}
+
+TEST(Server, CachedGrowsTurnByTurnWithToolCalls) {
+  const LiveLane lane;
+  ordered_json body =
+      user_says("Please read a.py and tell me what it says about x and about y.", 4);
+  body["tools"] = ordered_json::parse("{" + kTools + "}")["tools"];
+  std::vector<std::size_t> cached;
+  for (int turn = 0; turn < 4; ++turn) {
+    const Answer answer = lane.post_json(kChat, body);
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    cached.push_back(answer.json["usage"]["prompt_tokens_details"]["cached_tokens"]);
+    const std::string id = "call_" + std::to_string(turn);
+    const ordered_json call{
+        {"id", id},
+        {"type", "function"},
+        {"function", {{"name", "read_file"}, {"arguments", R"({"path": "a.py"})"}}}};
+    body["messages"].push_back(
+        {{"role", "assistant"}, {"content", nullptr}, {"tool_calls", ordered_json::array({call})}});
+    body["messages"].push_back({{"role", "tool"},
+                                {"tool_call_id", id},
+                                {"content", "x = 1, and y is twice as much as x"}});
+  }
+  if (ENGINE_HAS_CACHE) {
+    EXPECT_EQ(cached.front(), 0u);
+    for (std::size_t i = 1; i < cached.size(); ++i)
+      EXPECT_GT(cached[i], cached[i - 1]) << "turn " << i;
+  } else {
+    EXPECT_THAT(cached, ::testing::Each(0u));
+  }
+}
+
+TEST(Server, OtherEndpoints) {
+  const LiveLane lane;
+  EXPECT_EQ(lane.get("/health").status, 200);
+  EXPECT_EQ(lane.get("/v1/models").json["data"][0]["id"], "micro");
+  const ordered_json tokens = lane.post("/tokenize", R"({"content": "Hello, wörld"})").json;
+  EXPECT_EQ(tokens["count"], tokens["tokens"].size());
+  EXPECT_EQ(lane.post_json("/detokenize", {{"tokens", tokens["tokens"]}}).json["content"],
+            "Hello, wörld");
+  const ordered_json chat = lane.post_json("/tokenize", user_says("Hi", 1)).json;
+  EXPECT_EQ(chat["count"],
+            lane.post_json(kChat, user_says("Hi", 1)).json["usage"]["prompt_tokens"]);
+}
+
+TEST(Server, MetricsCountWhatHappened) {
+  const LiveLane lane;
+  (void)lane.post_json(kChat, user_says("Hello", 3));
+  (void)lane.post(kChat, "{");
+  const std::string text = lane.get("/metrics").body;
+  for (const char* line :
+       {"lane_requests_total{endpoint=\"chat\",outcome=\"length\"} 1\n",
+        "lane_requests_total{endpoint=\"chat\",outcome=\"400\"} 1\n",
+        "lane_generated_tokens_total 3\n", "lane_queue_length 0\n",
+        "lane_time_to_first_token_seconds_count 1\n", "lane_inter_token_seconds_count 2\n",
+        "lane_request_seconds_count 1\n", "lane_prefix_cache_queries_total 1\n",
+        "lane_prefix_cache_hits_total 0\n"})
+    EXPECT_THAT(text, HasSubstr(line));
+}
+
+TEST(Server, LogsALineARequestWithoutThePrompt) {
+  LiveLane::Options options;
+  for (const bool prompts : {false, true}) {
+    options.server.log_prompts = prompts;
+    const LiveLane lane(options);
+    (void)lane.post_json(kChat, user_says("Secret", 3));
+    ASSERT_EQ(lane.log().size(), 1u);
+    EXPECT_EQ(lane.log()[0]["outcome"], "length");
+    EXPECT_EQ(lane.log()[0]["stats"]["generated_tokens"], 3);
+    EXPECT_EQ(lane.log()[0].dump().find("Secret") != std::string::npos, prompts);
+  }
+}
+
+TEST(Server, Says503WhileLoading) {
+  LiveLane::Options options;
+  options.attached = false;
+  LiveLane lane(options);
+  EXPECT_EQ(lane.get("/health").status, 503);
+  EXPECT_EQ(lane.post_json(kChat, user_says("Hi", 1)).json["error"]["code"], "loading");
+  lane.server().attach(lane.service());
+  EXPECT_EQ(lane.get("/health").status, 200);
+}
+
+TEST(Server, AsksForTheKey) {
+  LiveLane::Options options;
+  options.server.api_key = "opensesame";
+  const LiveLane lane(options);
+  EXPECT_EQ(lane.get("/health").status, 200);
+  EXPECT_EQ(lane.get("/v1/models").status, 401);
+  EXPECT_EQ(lane.get("/v1/models", {{"Authorization", "Bearer opensesam"}}).status, 401);
+  EXPECT_EQ(lane.get("/v1/models", {{"Authorization", "Bearer opensesame"}}).status, 200);
+  EXPECT_EQ(lane.post_json(kChat, user_says("Hi", 1)).json["error"]["type"],
+            "authentication_error");
+}
+
+TEST(Server, LimitsTheBody) {
+  LiveLane::Options options;
+  options.server.body_bytes = 1000;
+  const LiveLane lane(options);
+  const std::string text = user_says(std::string(2000, 'x'), 1).dump();
+  EXPECT_EQ(lane.post(kChat, text).status, 413);
+  const auto in_pieces = [&](std::size_t, httplib::DataSink& sink) {
+    sink.write(text.data(), text.size());
+    sink.done();
+    return true;
+  };
+  const httplib::Result chunked = lane.client().Post(kChat, in_pieces, "application/json");
+  ASSERT_TRUE(chunked);
+  EXPECT_EQ(chunked->status, 413) << "a body without a length is limited, too";
+  EXPECT_EQ(lane.post_json(kChat, user_says("x", 1)).status, 200);
+}
+
+TEST(Server, EveryFaultIsAnErrorObject) {
+  const LiveLane lane;
+  EXPECT_EQ(lane.post_json(kChat, user_says(std::string(1000, 'x'), 1)).json["error"]["code"],
+            "context_length_exceeded");
+  EXPECT_EQ(lane.get("/nowhere").status, 404);
+  EXPECT_EQ(lane.get(kChat).status, 405);
+  EXPECT_EQ(lane.post("/nowhere", "{}").status, 404);
+  for (const Answer& answer : {lane.get("/nowhere"), lane.get(kChat), lane.post("/tokenize", "{}"),
+                               lane.post("/detokenize", R"({"tokens": "x"})")}) {
+    ASSERT_TRUE(answer.json["error"].is_object()) << answer.body;
+    for (const char* field : {"message", "type", "param", "code"})
+      EXPECT_TRUE(answer.json["error"].contains(field)) << answer.body;
+  }
+}
+
+// A valid body with one to three places changed or cut out.
+TEST(Server, DamagedBodiesAreAnsweredAndNeverCrash) {
+  LiveLane::Options options;
+  options.context = 160;  // a reply without a limit is short
+  const LiveLane lane(options);
+  ordered_json valid = user_says("Hello", 1);
+  valid["tools"] = ordered_json::parse("{" + kTools + "}")["tools"];
+  valid["stop"] = {"a", "b"};
+  const std::string text = valid.dump();
+  httplib::Client client = lane.client();
+  client.set_keep_alive(true);
+  std::size_t refused = 0;
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    std::string body = text;
+    for (std::uint64_t change = 0; change <= i % 3; ++change) {
+      const auto random = numerics::philox(i, change);
+      const std::size_t at = random[0] % body.size();
+      if (random[2] % 3 == 0) {
+        body.erase(at, 1 + random[1] % 20);
+      } else {
+        body[at] = static_cast<char>(random[1]);
+      }
+    }
+    const httplib::Result result = client.Post(kChat, body, "application/json");
+    ASSERT_TRUE(result) << body;
+    EXPECT_TRUE(result->status == 200 || result->status == 400 || result->status == 404)
+        << result->status;
+    refused += result->status != 200;
+    if (result->status != 200) {
+      EXPECT_THAT(result->body, StartsWith("{\"error\":{\"message\":"));
+    }
+  }
+  EXPECT_GT(refused, 100u);
+  EXPECT_EQ(lane.get("/health").status, 200);
+}
+
+}  // namespace
+}  // namespace engine::lane
