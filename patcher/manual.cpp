@@ -18,6 +18,8 @@ all refusals are reported in one run. With --diffs, says too where a patch still
 gives another diff than the one stored, because its surroundings changed.)",
        {"# would the series apply to src?\npatcher check --root src --series patches/series",
         "# annotations on a pull request\npatcher check --root src --format github",
+        "# every night in CI, against upstream's newest\n"
+        "patcher check --root src --rev origin/main --format github",
         "# for a code scanning service\npatcher check --root src --format sarif",
         "# have the stored diffs drifted?\npatcher check --diffs patches/diffs"}},
       {"diff",

@@ -162,6 +162,38 @@ TEST(Program, ColourIsForTerminalsAndAskedFor) {
   EXPECT_TRUE(holds(out.str(), "\x1b["));
 }
 
+TEST(Program, TheSurroundingsChangeNoByteAndNoExitCode) {
+  Scratch s;
+  s.file("a.cpp", "int a;\n\nint y;\n");
+  s.patch("1.patch", kChangeA);
+  ASSERT_EQ(s.run({"diff"}), 0);
+  const std::string diff = s.out;
+  write_bytes(s.directory() / "home/.gitconfig",
+              "[diff]\n\tnoprefix = true\n\talgorithm = histogram\n\texternal = false\n"
+              "\tcontext = 0\n[core]\n\tautocrlf = true\n");
+  const std::map<std::string, std::string> surroundings = {
+      {"HOME", (s.directory() / "home").string()},
+      {"CI", "true"},
+      {"LANG", "tr_TR.UTF-8"},
+      {"LC_ALL", "tr_TR.UTF-8"},
+      {"TERM", "dumb"},
+      {"GIT_EXTERNAL_DIFF", "false"},
+      {"GIT_DIFF_OPTS", "--unified=0"},
+      {"COLUMNS", "20"}};
+  std::map<std::string, std::string> kept;
+  for (const auto& [name, value] : surroundings) {
+    if (const char* old = std::getenv(name.c_str())) kept[name] = old;
+    setenv(name.c_str(), value.c_str(), 1);
+  }
+  EXPECT_EQ(s.run({"diff"}), 0);
+  EXPECT_EQ(s.out, diff);
+  s.file("a.cpp", "int c;\n");
+  EXPECT_EQ(s.run({"apply"}), exit_code(Verdict::kMissing));
+  for (const auto& [name, value] : surroundings) {
+    kept.contains(name) ? setenv(name.c_str(), kept[name].c_str(), 1) : unsetenv(name.c_str());
+  }
+}
+
 // --- inside the tree
 
 class Links : public Test {
