@@ -29,6 +29,7 @@ void Landing::read_styles() {
     if (lines.indentation(l).size() < lines.text(l).size()) target.push_back(lines.indentation(l));
   }
   target_style_ = guess_style(target, patch_style_);
+  styles_differ_ = styles_differ(patch, patch_style_, target, target_style_);
 }
 
 std::optional<size_t> Landing::neighbour_before(size_t point, size_t line) const {
@@ -57,7 +58,8 @@ Reindent Landing::own_shift(size_t old_unit) const {
   return {.from = std::string(leading_blanks(old_units_[old_unit].lines[0])),
           .to = std::string(source_.lines().indentation(line)),
           .patch_style = patch_style_,
-          .target_style = target_style_};
+          .target_style = target_style_,
+          .restyle = styles_differ_};
 }
 
 Reindent Landing::pair_shift(size_t old_unit, const Unit& after) const {
@@ -83,7 +85,11 @@ Reindent Landing::neighbour_shift(const Unit& unit) const {
     if (!best || rank(u, unit) < rank(*best, unit)) best = u;
   }
   if (best) return own_shift(*best);
-  return {.from = "", .to = "", .patch_style = patch_style_, .target_style = target_style_};
+  return {.from = "",
+          .to = "",
+          .patch_style = patch_style_,
+          .target_style = target_style_,
+          .restyle = styles_differ_};
 }
 
 std::pair<bool, size_t> Landing::rank(size_t old_unit, const Unit& unit) const {

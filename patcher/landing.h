@@ -56,6 +56,7 @@ class Landing {
   const Overlay& overlay_;
   IndentStyle patch_style_;
   IndentStyle target_style_;
+  bool styles_differ_ = false;
 };
 
 }  // namespace patcher
