@@ -64,8 +64,7 @@ rm -rf "$scratch/models"
 for preset in micro plain mini; do
   "$scratch/unpatched/build/cli/engine" init-model --preset $preset --seed 1 "$scratch/models/$preset" >/dev/null
 done
-models=("$scratch"/models/*)
-[ ! -e "$root/engine/model/reference/config.json" ] || models+=("$root/engine/model/reference")
+models=("$scratch"/models/* "$root/engine/model/reference")
 
 for model in "${models[@]}"; do
   say
@@ -86,5 +85,10 @@ for model in "${models[@]}"; do
   say "model $(basename "$model"), two turns: resumed against cold"
   "$scratch/patched/build/cli/engine" kv-diff -m "$model" || fail 'a resumed run differs from a cold one'
 done
+# Shown, not compared: what the cache keeps of a session of tool calls.
+say
+say 'a session of the built-in model on the patched engine: prompt tokens, rows kept'
+python3 -B "$root/engine/model/training/session.py" --engine "$scratch/patched/build/cli/engine" \
+  --model "$root/engine/model/reference" --index 1 --prompt-rows 64 || fail 'the session broke its rules'
 say
 say 'verify: every comparison is equal'
