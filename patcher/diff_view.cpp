@@ -11,6 +11,10 @@ namespace patcher {
 namespace {
 
 constexpr size_t kNumberWidth = 5;
+// Beyond these nothing is compared by words: lines pair in order, and change as a whole. What is
+// shown differs then in nicety only.
+constexpr size_t kMaxWordCells = 1u << 14;
+constexpr size_t kMaxLineCells = 1u << 10;
 constexpr std::string_view kReset = "\x1b[0m";
 constexpr std::string_view kBold = "\x1b[1m";
 constexpr std::string_view kCyan = "\x1b[36m";
@@ -45,6 +49,7 @@ std::vector<std::string_view> words(std::string_view line) {
 
 IndexPairs equal_words(const std::vector<std::string_view>& a,
                        const std::vector<std::string_view>& b) {
+  if (a.size() * b.size() > kMaxWordCells) return {};
   return best_alignment(a.size(), b.size(), [&](size_t i, size_t j) {
     return a[i] == b[j] ? static_cast<float>(a[i].size()) : 0.f;
   });
@@ -65,12 +70,21 @@ float likeness(std::string_view a, std::string_view b) {
   return all == 0 ? 0.f : 2.f * static_cast<float>(common) / static_cast<float>(all);
 }
 
+IndexPairs pairs_in_order(size_t n, size_t m) {
+  IndexPairs pairs;
+  for (size_t i = 0; i < std::min(n, m); ++i)
+    pairs.emplace_back(i, i);
+  return pairs;
+}
+
 void pair_change(const std::vector<const DiffLine*>& removed,
                  const std::vector<const DiffLine*>& added, std::vector<DiffRow>& rows) {
-  const auto pairs = best_alignment(removed.size(), added.size(), [&](size_t i, size_t j) {
-    const float alike = likeness(removed[i]->text, added[j]->text);
-    return alike >= 0.4f ? alike : 0.f;
-  });
+  const bool large = removed.size() * added.size() > kMaxLineCells;
+  const auto pairs = large ? pairs_in_order(removed.size(), added.size())
+                           : best_alignment(removed.size(), added.size(), [&](size_t i, size_t j) {
+                               const float alike = likeness(removed[i]->text, added[j]->text);
+                               return alike >= 0.4f ? alike : 0.f;
+                             });
   size_t i = 0;
   size_t j = 0;
   const auto until = [&](size_t to_i, size_t to_j) {

@@ -255,6 +255,15 @@ TEST_F(Views, ColourMarksTheWordsThatDiffer) {
   EXPECT_EQ(plain, s.out);
 }
 
+TEST(ChangedWords, OfLinesTooLongAreAllOfThem) {
+  std::string left;
+  for (int i = 0; i < 200; ++i)
+    left += "a ";
+  const std::string right = left + "b";
+  EXPECT_EQ(changed_words(left, right).first, (Spans{{0, left.size()}}));
+  EXPECT_EQ(changed_words("a a", "a a b").first, Spans{});
+}
+
 TEST(ChangedWords, AreRunsOfTheSmallestWords) {
   const auto [left, right] = changed_words("f(alpha, b)", "f(beta, b, c)");
   EXPECT_EQ(left, (Spans{{2, 7}}));
