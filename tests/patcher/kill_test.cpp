@@ -169,7 +169,7 @@ TEST_F(Killed, AtEveryCallOfRevert) {
 TEST_F(Killed, AtEveryCallOfTheRecovery) {
   for (int call = 0; call < 200; ++call) {
     bool killed = true;
-    for (int again = call % 3; killed && !HasFailure(); again += 3) {
+    for (int again = call % 7; killed && !HasFailure(); again += 7) {
       if (!dies("apply", call, Death::kAfter)) return;
       killed = dies("apply", again, Death::kBefore);
       look();
