@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include <cstdio>
 #include <fstream>
 
@@ -11,6 +13,7 @@
 #include "patcher/diff_view.h"
 #include "patcher/drift_report.h"
 #include "patcher/error.h"
+#include "patcher/import_commits.h"
 #include "patcher/import_series.h"
 #include "patcher/journal.h"
 #include "patcher/options.h"
@@ -23,6 +26,8 @@
 
 namespace patcher {
 namespace {
+
+namespace fs = std::filesystem;
 
 // The file as it was or with all of the text, never a part of it.
 void write_file_whole(const std::string& path, const std::string& text) {
@@ -84,9 +89,24 @@ class Program {
     return exit_code(verdict);
   }
 
-  int import() {
+  // One word that is no file and has no file's name is a commit or a range.
+  SeriesImport imported() const {
+    const fs::path only = options_.files.front();
+    if (options_.files.size() == 1 && !fs::exists(only) && !is_patch_name(only)) {
+      return import_commits(*Repository::around(options_.base), only.string());
+    }
     const auto base = std::make_shared<const TreeRoot>(options_.base);
-    const SeriesImport made = import_files(options_.files, FileMap(base));
+    return import_files(options_.files, FileMap(base));
+  }
+
+  static bool is_patch_name(const fs::path& path) {
+    const std::string extension = path.extension().string();
+    return extension == ".patch" || extension == ".diff" || extension == ".mbox" ||
+           extension == ".eml";
+  }
+
+  int import() {
+    const SeriesImport made = imported();
     if (!made.errors.empty()) return malformed(made.errors);
     write_import(made, options_.out_dir);
     if (options_.json) {

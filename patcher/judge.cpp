@@ -166,7 +166,7 @@ class Judge {
 }  // namespace
 
 std::optional<FileMap> take_off(const Patch& patch, const FileMap& now) {
-  Trial backward = try_patch(reversed(patch), now, ScopeRule::kUndo);
+  Trial backward = try_patch(reversed(patch), now, ScopeRule::kUndo, Failures::kFirst);
   if (!backward.ok()) return std::nullopt;
   const Trial forward = try_patch(patch, now);
   if (!all(part_states(forward, backward), PartState::kInPlace)) return std::nullopt;

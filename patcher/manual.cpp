@@ -59,17 +59,16 @@ change, since when. The exit code is that of a check at B.)",
        {"# what broke since the last release?\npatcher drift v1.2..main --root src",
         "# the same for a program\npatcher drift v1.2..main --root src --json"}},
       {"import",
-       "turn diffs and patch mails into anchored patches",
-       "Does each FILE to the base, where it must fit at the lines that it names, and writes a "
-       "patch\n"
-       "with the smallest anchor that is there once in its scope. Each patch is proven: on the "
-       "base "
-       "it\n"
-       "makes exactly the diff's change. If any cannot be written so, nothing is written. The same "
-       "input\n"
-       "gives the same bytes; a file that is there and differs is never overwritten.",
+       "turn commits, diffs and patch mails into anchored patches",
+       R"(Does each FILE to the base, where it must fit at the lines that it names, and writes a patch
+with the smallest anchor that is there once in its scope. Each patch is proven: on the base it
+makes exactly the diff's change. If any cannot be written so, nothing is written. The same input
+gives the same bytes; a file that is there and differs is never overwritten.
+One REV or A..B in place of files takes the change of a commit, or of each along first parents,
+from the repository that --root lies in; a merge is what it brought.)",
        {"# a mail series onto the tree that it was made from\n"
-        "patcher import --base src --out-dir patches 0001-*.patch 0002-*.patch"}},
+        "patcher import --base src --out-dir patches 0001-*.patch 0002-*.patch",
+        "# the commits of a branch\npatcher import main..mine --root src --out-dir patches"}},
       {"help",
        "print what a verb does, its options, examples and exit codes",
        R"(Without a verb: the same as --help.)",

@@ -71,9 +71,11 @@ void add_options(CLI::App& app, Options& o, Aliases& a) {
   app.add_option("verb", a.verb, "check, diff, apply, revert, drift or import; see Verbs")
       ->check(CLI::IsMember({"check", "diff", "apply", "revert", "drift", "import"}))
       ->option_text("[check|diff|apply|revert|drift|import]");
-  app.add_option("operands", a.operands,
-                 "drift: the commits after A, up to B; import: diffs and patch mails, in order")
-      ->option_text("[A..B | FILE...]");
+  app.add_option(
+         "operands", a.operands,
+         "drift: the commits after A, up to B; import: such a range, a commit REV, or diffs "
+         "and patch mails, in order")
+      ->option_text("[A..B | REV | FILE...]");
   app.add_option("--base", o.base, "The tree that the diffs were made from; by default --root's")
       ->group("Options of import")
       ->option_text("DIR");
@@ -112,7 +114,7 @@ void add_options(CLI::App& app, Options& o, Aliases& a) {
 }
 
 std::string import_contradiction(const Options& o, const Aliases& a) {
-  if (a.operands.empty()) return "import needs the diffs and mails to read";
+  if (a.operands.empty()) return "import needs the diffs and mails to read, a commit or A..B";
   if (o.out_dir.empty()) return "import needs --out-dir DIR, where to write the patches";
   const bool others = o.stat || o.side_by_side || !o.html.empty() || a.width >= 0 || a.until >= 0 ||
                       !o.rev.empty() || !o.diffs.empty() || o.allow_empty || o.expect_changes ||

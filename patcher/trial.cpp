@@ -11,18 +11,22 @@ using OpKind = FileOperation::Kind;
 
 class TrialRun {
  public:
-  TrialRun(const Patch& patch, const FileMap& before, ScopeRule rule)
-      : patch_(patch), rule_(rule), out_{.after = before} {}
+  TrialRun(const Patch& patch, const FileMap& before, ScopeRule rule, Failures failures)
+      : patch_(patch), rule_(rule), failures_(failures), out_{.after = before} {}
 
   Trial run() {
-    for (const FileOperation& op : patch_.operations)
-      operation(op);
-    for (const FileChange& change : patch_.changes)
-      file(change);
+    for (const FileOperation& op : patch_.operations) {
+      if (!decided()) operation(op);
+    }
+    for (const FileChange& change : patch_.changes) {
+      if (!decided()) file(change);
+    }
     return std::move(out_);
   }
 
  private:
+  bool decided() const { return failures_ == Failures::kFirst && !out_.ok(); }
+
   void fail(Verdict verdict, int line, const std::string& path, std::string message) {
     out_.failures.push_back({.verdict = verdict,
                              .place = {.file = path},
@@ -145,6 +149,7 @@ class TrialRun {
     for (size_t i = 0; i < change.hunks.size(); ++i) {
       Trial::Part part{
           .what = fmt::format("hunk {} of {} (line {})", i + 1, change.path, change.hunks[i].line)};
+      if (decided()) return;
       if (usable && state.exists()) hunk(*state.source, change.hunks[i], part, edits);
       whole = whole && part.done;
       out_.parts.push_back(std::move(part));
@@ -198,13 +203,14 @@ class TrialRun {
 
   const Patch& patch_;
   ScopeRule rule_;
+  Failures failures_;
   Trial out_;
 };
 
 }  // namespace
 
-Trial try_patch(const Patch& patch, const FileMap& before, ScopeRule rule) {
-  return TrialRun(patch, before, rule).run();
+Trial try_patch(const Patch& patch, const FileMap& before, ScopeRule rule, Failures failures) {
+  return TrialRun(patch, before, rule, failures).run();
 }
 
 }  // namespace patcher

@@ -1,0 +1,111 @@
+// import REV and import A..B: commits as anchored patches that make exactly their change.
+#include "patcher/verdict.h"
+#include "tests/patcher/git_scratch.h"
+
+namespace patcher {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Test;
+
+class ImportCommits : public Test {
+ protected:
+  void SetUp() override {
+    s.file("a.cpp", "int f() {\n  one();\n  two();\n}\n\nint g() {\n  one();\n  two();\n}\n");
+    s.file("old.cpp", "int old;\n");
+    base = s.commit("base");
+    s.file("a.cpp", "int f() {\n  one();\n  two();\n}\n\nint g() {\n  one();\n  three();\n}\n");
+    first = s.commit("Call three in g\n\nTwo is gone.\n\ndiff --git a/x b/x\n");
+    s.file("new.h", "int n;\n");
+    fs::remove(s.root() / "old.cpp");
+    second = s.commit("Move on");
+    out = s.directory() / "made";
+  }
+  int import(const std::string& spec) {
+    return s.run_plain(
+        {"patcher", "import", spec, "--root", s.root().string(), "--out-dir", out.string()});
+  }
+  // What the written series makes of `rev`, as a tree id: that of the commit it was taken from.
+  std::string result_on(const std::string& rev) {
+    s.configure("user.name", "A");
+    s.configure("user.email", "a@example.org");
+    GitObject commit;
+    check_git(git_revparse_single(Receive(commit), s.repository(), rev.c_str()), rev);
+    check_git(git_reset(s.repository(), commit.get(), GIT_RESET_HARD, nullptr), "reset");
+    EXPECT_EQ(s.run_plain({"patcher", "apply", "--commit", "--root", s.root().string(), "--series",
+                           (out / "series").string()}),
+              0)
+        << s.err;
+    return s.id_of("HEAD^{tree}");
+  }
+  GitScratch s;
+  std::string base, first, second;
+  fs::path out;
+};
+
+TEST_F(ImportCommits, OfOneCommitMakeItsChange) {
+  const std::string want = s.id_of(first + "^{tree}");
+  ASSERT_EQ(import(first), 0) << s.err;
+  const std::string text = read_bytes(out / "0001-call-three-in-g.patch");
+  EXPECT_TRUE(holds(text, "Subject: Call three in g\n")) << text;
+  EXPECT_TRUE(holds(text, "Why: Two is gone.\n")) << text;
+  EXPECT_TRUE(holds(text, "@@ g")) << text;
+  EXPECT_EQ(result_on(base), want);
+}
+
+TEST_F(ImportCommits, OfARangeMakeAllOfItsChanges) {
+  const std::string want = s.id_of(second + "^{tree}");
+  ASSERT_EQ(import(base + ".." + second), 0) << s.err;
+  const Tree once = read_tree(out);
+  EXPECT_TRUE(once.contains("0002-move-on.patch"));
+  EXPECT_EQ(result_on(base), want);
+  fs::remove_all(out);
+  ASSERT_EQ(import(base + ".." + second), 0);
+  EXPECT_EQ(read_tree(out), once);
+}
+
+TEST_F(ImportCommits, OfAMergeIsWhatItBrought) {
+  GitObject start;
+  check_git(git_revparse_single(Receive(start), s.repository(), first.c_str()), first);
+  check_git(git_reset(s.repository(), start.get(), GIT_RESET_HARD, nullptr), "reset");
+  s.file("new.h", "int n;\n");
+  const std::string merge = s.commit("Merge", second);
+  const std::string want = s.id_of(merge + "^{tree}");
+  ASSERT_EQ(import(merge), 0) << s.err;
+  EXPECT_EQ(result_on(first), want);
+}
+
+TEST_F(ImportCommits, WhatIsNoPatchIsRefusedByNameAndNothingIsWritten) {
+  fs::create_symlink("a.cpp", s.root() / "link.cpp");
+  const std::string link = s.commit("Add a link");
+  EXPECT_NE(import(link), 0);
+  EXPECT_TRUE(holds(s.err, "link.cpp")) << s.err;
+  EXPECT_FALSE(fs::exists(out));
+  EXPECT_EQ(import("nowhere"), kExitEnvironment);
+  EXPECT_TRUE(holds(s.err, "nowhere: there is no such revision")) << s.err;
+  EXPECT_EQ(import("0001-missing.patch"), kExitEnvironment);
+  EXPECT_TRUE(holds(s.err, "cannot read the patch")) << s.err;
+  EXPECT_EQ(import(second + ".." + second), kExitEnvironment);
+  EXPECT_TRUE(holds(s.err, "holds no commit")) << s.err;
+}
+
+TEST(ImportCommitsBelow, RefuseFilesOutsideOfTheRoot) {
+  GitScratch s("");
+  s.file("lib/a.cpp", "int a;\n");
+  s.commit("base");
+  s.file("lib/a.cpp", "int b;\n");
+  const std::string inside = s.commit("inside");
+  s.file("docs.md", "d\n");
+  const std::string outside = s.commit("outside");
+  const auto import = [&](const std::string& spec) {
+    return s.run_plain({"patcher", "import", spec, "--root", (s.root() / "lib").string(),
+                        "--out-dir", (s.directory() / "made").string()});
+  };
+  EXPECT_EQ(import(outside), exit_code(Verdict::kUnsafePath));
+  EXPECT_TRUE(holds(s.err, "lies outside of tree/lib/")) << s.err;
+  ASSERT_EQ(import(inside), 0) << s.err;
+  EXPECT_TRUE(holds(read_bytes(s.directory() / "made/0001-inside.patch"), "--- a.cpp\n"));
+}
+
+}  // namespace
+}  // namespace patcher
