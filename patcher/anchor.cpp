@@ -164,6 +164,16 @@ bool mark_shared(const Hunk& hunk, const Side& side, std::vector<bool>& split) {
   return any;
 }
 
+// Whether a token of the hunk may reach from one line to the next: a block comment, a raw string,
+// or anything over a backslash at a line's end.
+bool may_span_lines(const Hunk& hunk) {
+  return std::any_of(hunk.lines.begin(), hunk.lines.end(), [](const HunkLine& line) {
+    const std::string_view text = line.text;
+    return text.ends_with('\\') || text.ends_with("\\\r") || text.find("/*") != text.npos ||
+           text.find("R\"") != text.npos;
+  });
+}
+
 }  // namespace
 
 Side make_side(const Hunk& hunk, Language language, Kind changed) {
@@ -205,7 +215,7 @@ Side make_side(const Hunk& hunk, Language language, Kind changed) {
 
 Hunk whole_tokens(const Hunk& hunk, Language language) {
   Hunk out = hunk;
-  for (bool again = language != Language::kLines; again;) {
+  for (bool again = language != Language::kLines && may_span_lines(hunk); again;) {
     std::vector<bool> split(out.lines.size());
     const bool before = mark_shared(out, make_side(out, language, Kind::kRemoved), split);
     const bool after = mark_shared(out, make_side(out, language, Kind::kAdded), split);

@@ -28,10 +28,6 @@ struct Trial {
   bool ok() const { return failures.empty(); }
 };
 
-// Whether a trial goes on after a failure, to report them all. After kFirst only ok() means
-// anything for a trial that failed.
-enum class Failures { kAll, kFirst };
-
 // REQUIRES patch.usable(). kUndo is for reversed patches (see locate.h).
 Trial try_patch(const Patch& patch, const FileMap& before, ScopeRule rule = ScopeRule::kStrict,
                 Failures failures = Failures::kAll);

@@ -27,10 +27,11 @@ bool same_name_roughly(const Scope& scope, const ScopeSpec& spec) {
 
 class Locator {
  public:
-  Locator(const Source& source, const Hunk& hunk, ScopeRule rule)
+  Locator(const Source& source, const Hunk& hunk, ScopeRule rule, Failures failures)
       : source_(source),
         hunk_(whole_tokens(hunk, source.language())),
         rule_(rule),
+        explains_(rule == ScopeRule::kStrict && failures == Failures::kAll),
         side_(make_side(hunk_, source.language(), HunkLine::Kind::kRemoved)) {}
 
   HunkResult run() {
@@ -144,6 +145,7 @@ class Locator {
       return true;
     }
     fail_in_file(Verdict::kMissing, fmt::format("scope `{}` is missing", hunk_.scope.text));
+    if (!explains_) return false;
     if (!source_.damage().empty()) {
       hint("the file has damaged regions that may hide it: " +
            describe(source_, source_.damage().front()));
@@ -238,7 +240,7 @@ class Locator {
         hunk_.heading.empty() ? fmt::format("0 matches in scope `{}`", hunk_.scope.text)
                               : fmt::format("0 matches under section heading `{}`", hunk_.heading);
     // Of a patch that is not applied this is what is expected; nobody reads why.
-    if (rule_ == ScopeRule::kUndo) return fail_in_file(Verdict::kMissing, where);
+    if (!explains_) return fail_in_file(Verdict::kMissing, where);
     const auto nearest = nearest_place(source_, side_, ranges_);
     if (nearest) {
       const Place place = source_.place(nearest->byte);
@@ -297,6 +299,7 @@ class Locator {
   const Source& source_;
   const Hunk hunk_;
   ScopeRule rule_;
+  bool explains_;  // somebody reads why it failed
   const Side side_;
   std::vector<CodeRange> ranges_;
   HunkResult out_;
@@ -304,8 +307,8 @@ class Locator {
 
 }  // namespace
 
-HunkResult locate_hunk(const Source& source, const Hunk& hunk, ScopeRule rule) {
-  return Locator(source, hunk, rule).run();
+HunkResult locate_hunk(const Source& source, const Hunk& hunk, ScopeRule rule, Failures failures) {
+  return Locator(source, hunk, rule, failures).run();
 }
 
 }  // namespace patcher

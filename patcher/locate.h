@@ -16,6 +16,11 @@ namespace patcher {
 // caller proves the result by doing the patch again.
 enum class ScopeRule { kStrict, kUndo };
 
+// What a trial is for. kAll reports everything that is wrong and where else the anchor is; kSilent
+// goes through all parts too, but nobody reads why one failed; kFirst ends at the first failure,
+// and then only that it failed means anything.
+enum class Failures { kAll, kSilent, kFirst };
+
 // What became of one hunk in one file.
 struct HunkResult {
   std::optional<Finding> failure = {};
@@ -29,6 +34,7 @@ struct HunkResult {
 
 // Finds the hunk's one place and computes its edits. Every way in which there is not exactly one
 // place, or the place must not be touched, is a failure with a verdict, a place and candidates.
-HunkResult locate_hunk(const Source& source, const Hunk& hunk, ScopeRule rule);
+HunkResult locate_hunk(const Source& source, const Hunk& hunk, ScopeRule rule,
+                       Failures failures = Failures::kAll);
 
 }  // namespace patcher

@@ -118,7 +118,7 @@ class Lexer {
     if (is_word(c)) return word();
     if (c == '"' || c == '\'') return quoted(c);
     for (std::string_view p : kPunctuators) {
-      if (sees(p)) return void(pos_ += p.size());
+      if (p.front() == c && sees(p)) return void(pos_ += p.size());
     }
     ++pos_;
   }

@@ -159,7 +159,7 @@ class TrialRun {
 
   void hunk(const Source& source, const Hunk& hunk, Trial::Part& part,
             std::vector<ByteEdit>& edits) {
-    HunkResult result = locate_hunk(source, hunk, rule_);
+    HunkResult result = locate_hunk(source, hunk, rule_, failures_);
     if (result.failure) {
       result.failure->origin.file = patch_.name;
       out_.failures.push_back(std::move(*result.failure));

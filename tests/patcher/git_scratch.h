@@ -65,10 +65,11 @@ class GitScratch : public Scratch {
   // Another bare repository with the same objects.
   std::filesystem::path bare() const {
     const std::filesystem::path path = directory() / "bare.git";
-    git_clone_options options = GIT_CLONE_OPTIONS_INIT;
-    options.bare = 1;
-    GitRepository copy;
-    check_git(git_clone(Receive(copy), top_.c_str(), path.c_str(), &options), "clone");
+    std::filesystem::copy(top_ / ".git", path, std::filesystem::copy_options::recursive);
+    std::string config = read_bytes(path / "config");
+    const std::string not_bare = "bare = false";
+    config.replace(config.find(not_bare), not_bare.size(), "bare = true");
+    write_bytes(path / "config", config);
     return path;
   }
 
