@@ -32,7 +32,7 @@ printf '{"state":"commit","directories":[],"steps":[{"path":"kept.cpp","remove":
 for name in patch series judge options; do
   log=$root/build/fuzz/$name.log
   if ! "$root/build/fuzz/tests/patcher/fuzz/fuzz_$name" -max_total_time=$((seconds / 4)) \
-    -timeout=20 -rss_limit_mb=3000 -max_len=20000 -print_final_stats=1 -close_fd_mask=1 \
+    -timeout=60 -rss_limit_mb=3000 -max_len=20000 -print_final_stats=1 -close_fd_mask=1 \
     -artifact_prefix="$corpus/$name-" "$corpus/$name" >"$log" 2>&1; then
     tail -n 40 "$log"
     exit 1
