@@ -26,7 +26,10 @@ RequestQueue::Turn RequestQueue::enter(const std::function<bool()>& gone) {
     if (closed_) give_up(503, "the server is shutting down", "shutting_down");
     if (!busy_ && line_.front() == ticket) break;
     changed_.wait_for(lock, kLook);
-    if (gone()) give_up(499, "the client has gone", "client_gone");
+    lock.unlock();  // what is asked may want to know the queue's length
+    const bool left = gone();
+    lock.lock();
+    if (left) give_up(499, "the client has gone", "client_gone");
     if (std::chrono::steady_clock::now() > deadline)
       give_up(503, "the request has waited too long for its turn", "queue_timeout");
   }

@@ -49,6 +49,7 @@ class LiveLane {
   httplib::Client client() const {
     httplib::Client client("127.0.0.1", port());
     client.set_read_timeout(600);
+    client.set_tcp_nodelay(true);
     return client;
   }
 
