@@ -17,9 +17,8 @@ using GitTransaction = GitOwned<git_transaction, git_transaction_free>;
 using GitDiff = GitOwned<git_diff, git_diff_free>;
 
 std::vector<std::string> hex_all(const std::vector<git_oid>& ids) {
-  std::vector<std::string> out;
-  for (const git_oid& id : ids)
-    out.push_back(hex(id));
+  std::vector<std::string> out(ids.size());
+  std::transform(ids.begin(), ids.end(), out.begin(), hex);
   return out;
 }
 

@@ -74,7 +74,7 @@ class CommitImport {
   }
 
   std::string inner_path(const git_diff_file& file) {
-    const std::string path = file.path;
+    std::string path = file.path;
     const std::string& prefix = repository_.prefix();
     if (path.starts_with(prefix)) return path.substr(prefix.size());
     errors_.push_back({.verdict = Verdict::kUnsafePath,
