@@ -1,9 +1,7 @@
 #include "patcher/change_blocks.h"
 
-#include <algorithm>
-#include <tuple>
+#include <optional>
 
-#include "patcher/indentation.h"
 #include "patcher/line_diff.h"
 
 namespace patcher {
@@ -11,43 +9,84 @@ namespace {
 
 using Strings = std::vector<std::string_view>;
 
-// How little a run of lines reads as one thing: smaller is better.
-std::tuple<bool, bool, size_t, bool> oddness(const Strings& lines, size_t begin, size_t end) {
-  int depth = 0;
-  int lowest = 0;
-  size_t indentation = 0;
-  bool first = true;
-  for (size_t i = begin; i < end; ++i) {
-    const size_t blanks = leading_blanks(lines[i]).size();
-    if (blanks == lines[i].size()) continue;
-    if (first) indentation = blanks;
-    first = false;
-    for (const char c : lines[i]) {
-      depth += c == '{' || c == '(' ? 1 : c == '}' || c == ')' ? -1 : 0;
-      lowest = std::min(lowest, depth);
-    }
+constexpr int kBlank = -1;
+constexpr size_t kMostBlanks = 20;
+
+int indentation(std::string_view line) {
+  int columns = 0;
+  for (const char c : line) {
+    if (c != ' ' && c != '\t') return columns;
+    columns += c == '\t' ? 8 - columns % 8 : 1;
   }
-  const bool starts_blank = leading_blanks(lines[begin]).size() == lines[begin].size();
-  return {lowest < 0, depth != 0, indentation, starts_blank};
+  return kBlank;
 }
 
-// Moves a run [begin, end) of `lines` between `lo` and `hi` to where it reads best; gives the
-// shift.
-long best_shift(const Strings& lines, size_t begin, size_t end, size_t lo, size_t hi) {
-  long best = 0;
-  auto least = oddness(lines, begin, end);
-  const auto consider = [&](long shift) {
-    const auto at = static_cast<size_t>(static_cast<long>(begin) + shift);
-    const auto odd = oddness(lines, at, at + (end - begin));
-    if (odd < least) std::tie(best, least) = std::pair(shift, odd);
-  };
-  for (long s = 1; end + static_cast<size_t>(s) <= hi; ++s) {
-    if (lines[begin + static_cast<size_t>(s) - 1] != lines[end + static_cast<size_t>(s) - 1]) break;
-    consider(s);
+struct Score {
+  int indent = 0;
+  int penalty = 0;
+};
+
+// How bad it is to begin or end a run before line `at`, by the indentation around, with the weights
+// that git's indent heuristic has: so that runs stand where people are used to see them.
+void add_split(const Strings& lines, size_t at, Score& score) {
+  const bool at_end = at >= lines.size();
+  const int own = at_end ? kBlank : indentation(lines[at]);
+  int before = kBlank;
+  int blanks_before = 0;
+  for (size_t i = at; i > 0 && before == kBlank; --i) {
+    before = indentation(lines[i - 1]);
+    if (before == kBlank && ++blanks_before == static_cast<int>(kMostBlanks)) before = 0;
   }
-  for (long s = 1; begin >= lo + static_cast<size_t>(s); ++s) {
-    if (lines[begin - static_cast<size_t>(s)] != lines[end - static_cast<size_t>(s)]) break;
-    consider(-s);
+  int after = kBlank;
+  int blanks_after = 0;
+  for (size_t i = at + 1; i < lines.size() && after == kBlank; ++i) {
+    after = indentation(lines[i]);
+    if (after == kBlank && ++blanks_after == static_cast<int>(kMostBlanks)) after = 0;
+  }
+  if (before == kBlank && blanks_before == 0) score.penalty += 1;
+  if (at_end) score.penalty += 21;
+  const int post = own == kBlank ? 1 + blanks_after : 0;
+  const int blanks = blanks_before + post;
+  score.penalty += -30 * blanks + 6 * post;
+  const int indent = own != kBlank ? own : after;
+  score.indent += indent;
+  if (indent == kBlank || before == kBlank || indent == before) return;
+  if (indent > before) {
+    score.penalty += blanks != 0 ? 10 : -4;
+  } else if (after != kBlank && after > indent) {
+    score.penalty += blanks != 0 ? 17 : 24;
+  } else {
+    score.penalty += blanks != 0 ? 17 : 23;
+  }
+}
+
+bool no_worse(const Score& a, const Score& b) {
+  const int indents = (a.indent > b.indent ? 1 : 0) - (a.indent < b.indent ? 1 : 0);
+  return 60 * indents + a.penalty - b.penalty <= 0;
+}
+
+// How far a run [begin, end) of `lines` can move up and down between `lo` and `hi`.
+std::pair<long, long> room(const Strings& lines, size_t begin, size_t end, size_t lo, size_t hi) {
+  size_t up = 0;
+  size_t down = 0;
+  while (begin > lo + up && lines[begin - up - 1] == lines[end - up - 1])
+    ++up;
+  while (end + down < hi && lines[begin + down] == lines[end + down])
+    ++down;
+  return {-static_cast<long>(up), static_cast<long>(down)};
+}
+
+// The shift at which a run reads best, the later of equals.
+long best_shift(const Strings& lines, size_t begin, size_t end, std::pair<long, long> range) {
+  long best = range.second;
+  std::optional<Score> least_bad;
+  for (long shift = range.first; shift <= range.second; ++shift) {
+    Score score;
+    add_split(lines, static_cast<size_t>(static_cast<long>(begin) + shift), score);
+    add_split(lines, static_cast<size_t>(static_cast<long>(end) + shift), score);
+    if (least_bad && !no_worse(score, *least_bad)) continue;
+    least_bad = score;
+    best = shift;
   }
   return best;
 }
@@ -76,6 +115,74 @@ void shift(ChangeBlock& b, long by) {
     *edge = static_cast<size_t>(static_cast<long>(*edge) + by);
 }
 
+// Moves the runs that only add or only remove. One that can move up or down to another run becomes
+// one with it.
+class Slider {
+ public:
+  Slider(std::vector<ChangeBlock> blocks, std::string_view before, std::string_view after)
+      : blocks_(std::move(blocks)),
+        old_lines_(text_lines(before)),
+        new_lines_(text_lines(after)),
+        old_end_(movable(old_lines_, before)),
+        new_end_(movable(new_lines_, after)) {}
+
+  std::vector<ChangeBlock> run() {
+    for (size_t i = 0; i < blocks_.size();) {
+      if (blocks_[i].inserts() || blocks_[i].deletes()) {
+        if (slide(i)) continue;
+      }
+      ++i;
+    }
+    return std::move(blocks_);
+  }
+
+ private:
+  // A last line without a newline is unlike any other line: nothing moves over it.
+  static size_t movable(const Strings& lines, std::string_view text) {
+    return lines.size() - (text.ends_with('\n') || text.empty() ? 0 : 1);
+  }
+
+  // Whether block i became one with a neighbour; i is then the block to look at next.
+  bool slide(size_t& i) {
+    ChangeBlock& b = blocks_[i];
+    const bool adds = b.inserts();
+    const Strings& lines = adds ? new_lines_ : old_lines_;
+    const size_t begin = adds ? b.after_begin : b.before_begin;
+    const size_t end = adds ? b.after_end : b.before_end;
+    const bool first = i == 0;
+    const bool last = i + 1 == blocks_.size();
+    const size_t lo = first ? 0 : adds ? blocks_[i - 1].after_end : blocks_[i - 1].before_end;
+    const size_t hi = last   ? (adds ? new_end_ : old_end_)
+                      : adds ? blocks_[i + 1].after_begin
+                             : blocks_[i + 1].before_begin;
+    if (end > hi) return false;
+    const auto range = room(lines, begin, end, lo, hi);
+    if (!first && begin - static_cast<size_t>(-range.first) == lo) {
+      shift(b, range.first);
+      blocks_[i - 1].before_end = b.before_end;
+      blocks_[i - 1].after_end = b.after_end;
+      blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(i));
+      --i;
+      return true;
+    }
+    if (!last && end + static_cast<size_t>(range.second) == hi) {
+      shift(b, range.second);
+      blocks_[i + 1].before_begin = b.before_begin;
+      blocks_[i + 1].after_begin = b.after_begin;
+      blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(i));
+      return true;
+    }
+    shift(b, best_shift(lines, begin, end, range));
+    return false;
+  }
+
+  std::vector<ChangeBlock> blocks_;
+  const Strings old_lines_;
+  const Strings new_lines_;
+  size_t old_end_;
+  size_t new_end_;
+};
+
 }  // namespace
 
 std::vector<std::string_view> text_lines(std::string_view text) {
@@ -91,26 +198,7 @@ std::vector<std::string_view> text_lines(std::string_view text) {
 }
 
 std::vector<ChangeBlock> change_blocks(std::string_view before, std::string_view after) {
-  std::vector<ChangeBlock> blocks = raw_blocks(before, after);
-  const Strings old_lines = text_lines(before);
-  const Strings new_lines = text_lines(after);
-  // A last line without a newline is unlike any other line: nothing moves over it.
-  const size_t old_end = old_lines.size() - (before.ends_with('\n') || before.empty() ? 0 : 1);
-  const size_t new_end = new_lines.size() - (after.ends_with('\n') || after.empty() ? 0 : 1);
-  for (size_t i = 0; i < blocks.size(); ++i) {
-    ChangeBlock& b = blocks[i];
-    const bool last = i + 1 == blocks.size();
-    if (b.inserts()) {
-      const size_t lo = i == 0 ? 0 : blocks[i - 1].after_end + 1;
-      const size_t hi = last ? new_end : blocks[i + 1].after_begin - 1;
-      shift(b, best_shift(new_lines, b.after_begin, b.after_end, lo, hi));
-    } else if (b.deletes()) {
-      const size_t lo = i == 0 ? 0 : blocks[i - 1].before_end + 1;
-      const size_t hi = last ? old_end : blocks[i + 1].before_begin - 1;
-      shift(b, best_shift(old_lines, b.before_begin, b.before_end, lo, hi));
-    }
-  }
-  return blocks;
+  return Slider(raw_blocks(before, after), before, after).run();
 }
 
 }  // namespace patcher

@@ -19,8 +19,8 @@ struct ChangeBlock {
 };
 
 // The runs in order; at least one unchanged line lies between two of them. Where a run that only
-// adds or only removes could stand at several places with the same result, it stands where it is
-// whole: with its braces balanced, beginning at the lowest depth.
+// adds or only removes could stand at several places with the same result, it stands where its
+// indentation and the blank lines around show it to be one thing, as in git's diffs.
 std::vector<ChangeBlock> change_blocks(std::string_view before, std::string_view after);
 
 // Lines without their line ends; a text that ends in a newline has no extra empty line.

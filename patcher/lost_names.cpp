@@ -1,0 +1,75 @@
+#include "patcher/lost_names.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "patcher/change_blocks.h"
+
+namespace patcher {
+namespace {
+
+// Every definition: its parameters, or nothing for a type or a macro.
+using Definitions = std::map<std::string, std::set<std::vector<std::string>>>;
+
+Definitions definitions(const Source& source) {
+  Definitions out;
+  for (const Scope& scope : source.scopes()) {
+    if (scope.kind != Scope::Kind::kNamespace) out[scope.name.back()].insert(scope.params);
+  }
+  const auto& tokens = source.tokens();
+  for (size_t i = 0; i + 2 < tokens.size(); ++i) {
+    const auto text = [&](size_t t) { return tokens[t].text(source.bytes()); };
+    if (tokens[i].directive && text(i) == "#" && text(i + 1) == "define") {
+      out[std::string(text(i + 2))];
+    }
+  }
+  return out;
+}
+
+std::set<std::string_view> names_in(const Source& source) {
+  std::set<std::string_view> out;
+  for (const Token& t : source.tokens()) {
+    if (!t.comment) out.insert(t.text(source.bytes()));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<LostName> lost_names(const Source& base, const Source& after, const Source& target) {
+  if (base.language() == Language::kLines) return {};
+  const Definitions in_base = definitions(base);
+  const Definitions in_after = definitions(after);
+  const Definitions in_target = definitions(target);
+  const auto used = names_in(target);
+  std::vector<LostName> out;
+  std::set<std::string_view> seen;
+  const auto& tokens = after.tokens();
+  for (const ChangeBlock& block : change_blocks(base.bytes(), after.bytes())) {
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      const Token& t = tokens[i];
+      if (t.comment) continue;
+      const size_t line = after.lines().line_of(t.begin);
+      if (line < block.after_begin || line >= block.after_end) continue;
+      const std::string_view name = t.text(after.bytes());
+      const auto defined = in_base.find(std::string(name));
+      if (defined == in_base.end() || !seen.insert(name).second) continue;
+      const auto mine = in_after.find(std::string(name));
+      if (mine == in_after.end() || mine->second != defined->second) continue;  // its own change
+      const auto there = in_target.find(std::string(name));
+      const bool call = i + 1 < tokens.size() && tokens[i + 1].text(after.bytes()) == "(";
+      if (!used.contains(name)) {
+        out.push_back({std::string(name), t.begin, false});
+      } else if (call && there != in_target.end() && !defined->second.empty() &&
+                 !there->second.empty() &&
+                 std::none_of(defined->second.begin(), defined->second.end(),
+                              [&](const auto& p) { return there->second.contains(p); })) {
+        out.push_back({std::string(name), t.begin, true});
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace patcher

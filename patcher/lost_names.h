@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "patcher/source.h"
+
+namespace patcher {
+
+// A name that an added line uses although it does not mean there what it meant in the base.
+struct LostName {
+  std::string name = {};
+  uint32_t byte = 0;     // in `after`: its first new use
+  bool changed = false;  // still there, but the function takes other parameters now
+};
+
+// Names that lines of `after` add: those that the base defines (functions, types, macros) and the
+// target neither defines nor uses, and functions that are called with the base's one signature and
+// have another one in the target. Looks at this file only.
+std::vector<LostName> lost_names(const Source& base, const Source& after, const Source& target);
+
+}  // namespace patcher

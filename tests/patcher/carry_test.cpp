@@ -1,0 +1,149 @@
+#include "patcher/carry_file.h"
+
+#include <gtest/gtest.h>
+
+#include "patcher/change_blocks.h"
+
+namespace patcher {
+namespace {
+
+CarriedFile carry(const std::string& before, const std::string& after, const std::string& target) {
+  const Source base("a.cpp", before);
+  const Source there("a.cpp", target);
+  return carry_file(base, after, there);
+}
+
+std::string carried(const std::string& before, const std::string& after,
+                    const std::string& target) {
+  const CarriedFile file = carry(before, after, target);
+  if (file.failure) ADD_FAILURE() << file.failure->message;
+  return file.bytes;
+}
+
+std::string refusal(const std::string& before, const std::string& after,
+                    const std::string& target) {
+  const CarriedFile file = carry(before, after, target);
+  EXPECT_TRUE(file.bytes.empty());
+  if (!file.failure) return "";
+  return std::string(verdict_name(file.failure->verdict)) + ": " + file.failure->message;
+}
+
+std::string function(const std::string& name, const std::string& body) {
+  return "int " + name + "(int x) {\n" + body + "  return x;\n}\n\n";
+}
+
+TEST(Carry, FollowsAFunctionThatMoved) {
+  const std::string before = function("f", "  x += 1;\n") + function("g", "  x += 1;\n");
+  const std::string after = function("f", "  x += 1;\n") + function("g", "  x += 2;\n");
+  const std::string target =
+      function("g", "  x += 1;\n") + function("h", "  x += 1;\n") + function("f", "  x += 1;\n");
+  EXPECT_EQ(
+      carried(before, after, target),
+      function("g", "  x += 2;\n") + function("h", "  x += 1;\n") + function("f", "  x += 1;\n"));
+}
+
+TEST(Carry, TakesTheTargetsIndentationAndLineEnds) {
+  const std::string before = "void f() {\n    a(1, 2);\n    b(3, 4);\n}\n";
+  const std::string after =
+      "void f() {\n    a(1, 2);\n    if (x) {\n        c(5);\n    }\n    b(3, 4);\n}\n";
+  EXPECT_EQ(carried(before, after, "void f() {\r\n\ta(1, 2);\r\n\tb(3, 4);\r\n}\r\n"),
+            "void f() {\r\n\ta(1, 2);\r\n\tif (x) {\r\n\t\tc(5);\r\n\t}\r\n\tb(3, 4);\r\n}\r\n");
+}
+
+TEST(Carry, KeepsTheMissingLastNewline) {
+  const std::string before = "int a = 1;\nint b = 2;\nint c = 3;";
+  EXPECT_EQ(carried(before, "int a = 1;\nint b = 2;\nint c = 4;",
+                    "int z;\nint a = 1;\nint b = 2;\nint c = 3;"),
+            "int z;\nint a = 1;\nint b = 2;\nint c = 4;");
+}
+
+TEST(Carry, FollowsARenamedFunctionOnlyIntoAnotherNewOne) {
+  const std::string before = function("f", "  x += 1;\n  x *= 7;\n") + function("g", "  x -= 1;\n");
+  const std::string after = function("f", "  x += 1;\n  x *= 8;\n") + function("g", "  x -= 1;\n");
+  EXPECT_EQ(carried(before, after,
+                    function("renamed", "  x += 1;\n  x *= 7;\n") + function("g", "  x -= 1;\n")),
+            function("renamed", "  x += 1;\n  x *= 8;\n") + function("g", "  x -= 1;\n"));
+  // g was there before: that the same lines are in it now does not make it f.
+  EXPECT_EQ(refusal(before, after, function("g", "  x += 1;\n  x *= 7;\n  x -= 1;\n")),
+            "missing: the changed lines are not in `f(int)` any more");
+}
+
+TEST(Carry, RefusesASecondCopyInTheFunction) {
+  const std::string before = function("f", "  step(x, 1);\n  last(x);\n");
+  const std::string after = function("f", "  step(x, 2);\n  last(x);\n");
+  const std::string twice = function("f", "  step(x, 1);\n  other(x);\n  step(x, 1);\n");
+  EXPECT_EQ(refusal(before, after, twice),
+            "ambiguous: what surrounds the change is there more than once");
+}
+
+constexpr const char* kEnum = "enum class Op {\n  kAdd = 1,\n  kMul = 2,\n  kDiv = 3,\n};\n";
+constexpr const char* kEnumAfter =
+    "enum class Op {\n  kAdd = 1,\n  kMul = 2,\n  kNeg = 9,\n  kDiv = 3,\n};\n";
+
+TEST(Carry, PutsASiblingBetweenItsNeighbours) {
+  const auto file =
+      carry(kEnum, kEnumAfter,
+            "enum class Op {\n  kZero = 0,\n  kAdd = 1,\n  kMul = 2,\n  kDiv = 3,\n};\n");
+  EXPECT_EQ(
+      file.bytes,
+      "enum class Op {\n  kZero = 0,\n  kAdd = 1,\n  kMul = 2,\n  kNeg = 9,\n  kDiv = 3,\n};\n");
+  EXPECT_TRUE(file.notes.empty());
+}
+
+TEST(Carry, PutsASiblingBesideTheNeighbourThatIsLeftAndSaysSo) {
+  const auto file =
+      carry(kEnum, kEnumAfter,
+            "enum class Op {\n  kAdd = 1,\n  kMul = 2,\n  kSub = 8,\n  kMod = 7,\n};\n");
+  ASSERT_FALSE(file.failure) << file.failure->message;
+  EXPECT_EQ(
+      file.bytes,
+      "enum class Op {\n  kAdd = 1,\n  kMul = 2,\n  kNeg = 9,\n  kSub = 8,\n  kMod = 7,\n};\n");
+  ASSERT_EQ(file.notes.size(), 1U);
+  EXPECT_NE(file.notes[0].message.find("was a choice"), std::string::npos);
+}
+
+TEST(Carry, NeverTakesAnAbsentLineForRemoved) {
+  const std::string before = function("f", "  first(x);\n  gone(x);\n  last(x);\n");
+  const std::string after = function("f", "  first(x);\n  last(x);\n");
+  EXPECT_EQ(refusal(before, after, after),
+            "missing: the changed lines are not in `f(int)` any more");
+}
+
+TEST(Carry, RefusesWhatIsThereAlready) {
+  EXPECT_EQ(refusal(kEnum, kEnumAfter, kEnumAfter).substr(0, 9), "ambiguous");
+  const std::string before = function("f", "  first(x);\n  last(x);\n");
+  const std::string after = function("f", "  first(x);\n  check(x);\n  last(x);\n");
+  EXPECT_FALSE(refusal(before, after, after).empty());
+}
+
+TEST(Carry, KeepsCommentsOfOthers) {
+  const std::string before = function("f", "  step(x, 1);\n  last(x);\n");
+  const std::string after = function("f", "  step(x, 2);\n  last(x);\n");
+  EXPECT_EQ(refusal(before, after, function("f", "  step(x, /*why*/ 1);\n  last(x);\n")),
+            "missing: a comment at the removed lines is another one now");
+}
+
+TEST(Carry, RefusesALostName) {
+  const std::string helper = function("helper", "");
+  const std::string before = function("f", "  step(x, 1);\n");
+  const std::string after = function("f", "  step(x, helper(1));\n");
+  EXPECT_EQ(carried(helper + before, helper + after, helper + "\n" + before),
+            helper + "\n" + after);
+  EXPECT_EQ(refusal(helper + before, helper + after, before),
+            "missing: lost_name: an added line uses `helper`, which is there no more");
+  const std::string other = "int helper(int x, int y) {\n  return x;\n}\n\n";
+  EXPECT_EQ(refusal(helper + before, helper + after, other + before),
+            "missing: lost_name: `helper` takes other parameters now than where it was called");
+}
+
+TEST(ChangeBlocks, AreOneWhereOneCanSlideToTheOther) {
+  const std::string before = "f() {\n  old();\n  check();\n}\n";
+  const std::string after = "f() {\n  new();\n  check();\n}\n\ng() {\n  more();\n  check();\n}\n";
+  const auto blocks = change_blocks(before, after);
+  ASSERT_EQ(blocks.size(), 1U);
+  EXPECT_EQ(blocks[0].before_end - blocks[0].before_begin, 1U);
+  EXPECT_EQ(blocks[0].after_end - blocks[0].after_begin, 6U);
+}
+
+}  // namespace
+}  // namespace patcher
