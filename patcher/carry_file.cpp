@@ -90,14 +90,8 @@ class Carrier {
   void check_names() {
     const auto lost = lost_names(base_source_, after_source_, target_source_);
     if (lost.empty()) return;
-    const LostName& first = lost.front();
-    const auto line = after_source_.lines().line_of(first.byte) + 1;
-    refuse(Verdict::kMissing, line,
-           first.changed
-               ? fmt::format("lost_name: `{}` takes other parameters now than where it was called",
-                             first.name)
-               : fmt::format("lost_name: an added line uses `{}`, which is there no more",
-                             first.name));
+    const auto line = after_source_.lines().line_of(lost.front().byte) + 1;
+    refuse(Verdict::kMissing, line, message(lost.front()));
   }
 
   void finish() {

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "patcher/annotations.h"
+#include "patcher/carry_report.h"
 #include "patcher/commit_series.h"
 #include "patcher/diff.h"
 #include "patcher/diff_view.h"
@@ -54,6 +55,7 @@ class Program {
     const Series series = load_series(options_.series, options_.until, options_.allow_empty);
     if (!series.errors.empty()) return malformed(series.errors);
     if (options_.verb == Verb::kDrift) return drift(series);
+    if (options_.verb == Verb::kCarry) return carry(series);
     if (!options_.rev.empty()) return judge_revision(series);
     if (options_.commit) return commit(series);
     const auto root = std::make_shared<const TreeRoot>(options_.root);
@@ -118,6 +120,22 @@ class Program {
       out_ << fmt::format("{} patches in {}\n", made.patches.size(), options_.out_dir);
     }
     return 0;
+  }
+
+  int carry(const Series& series) {
+    const FileMap base(std::make_shared<const TreeRoot>(options_.base));
+    const FileMap onto(std::make_shared<const TreeRoot>(options_.root));
+    std::vector<Finding> errors;
+    const auto carried = carry_series(series, base, onto, errors);
+    if (!errors.empty()) return malformed(errors);
+    const int code = carry_exit_code(carried);
+    if (code == 0) write_import(carried_import(carried), options_.out_dir);
+    if (options_.json) {
+      print_json(carry_json(carried));
+    } else {
+      report_carry(out_, err_, carried, style_);
+    }
+    return code;
   }
 
   // check and diff of a tree that nobody checked out.

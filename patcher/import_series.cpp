@@ -198,8 +198,9 @@ void write_import(const SeriesImport& series, const std::string& directory) {
   for (const SeriesImport::Item& item : series.patches) {
     list += item.name + "\n";
     files.push_back({item.name, item.imported.text, false});
+    const std::string inner = item.name.substr(0, item.name.rfind('/') + 1);
     for (const BesideFile& b : item.imported.beside)
-      files.push_back(b);
+      files.push_back({inner + b.name, b.bytes, b.executable});
   }
   files.push_back({"series", list, false});
   std::erase_if(files, [&](const BesideFile& f) {

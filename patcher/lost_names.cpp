@@ -1,5 +1,7 @@
 #include "patcher/lost_names.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -36,6 +38,13 @@ std::set<std::string_view> names_in(const Source& source) {
 }
 
 }  // namespace
+
+std::string message(const LostName& lost) {
+  return lost.changed
+             ? fmt::format("lost_name: `{}` takes other parameters now than where it was called",
+                           lost.name)
+             : fmt::format("lost_name: an added line uses `{}`, which is there no more", lost.name);
+}
 
 std::vector<LostName> lost_names(const Source& base, const Source& after, const Source& target) {
   if (base.language() == Language::kLines) return {};

@@ -14,6 +14,8 @@ struct LostName {
   bool changed = false;  // still there, but the function takes other parameters now
 };
 
+std::string message(const LostName& lost);
+
 // Names that lines of `after` add: those that the base defines (functions, types, macros) and the
 // target neither defines nor uses, and functions that are called with the base's one signature and
 // have another one in the target. Looks at this file only.

@@ -69,6 +69,15 @@ from the repository that --root lies in; a merge is what it brought.)",
        {"# a mail series onto the tree that it was made from\n"
         "patcher import --base src --out-dir patches 0001-*.patch 0002-*.patch",
         "# the commits of a branch\npatcher import main..mine --root src --out-dir patches"}},
+      {"carry",
+       "move a series from the tree that it was made for to another version of it",
+       R"(Writes the series for --root into --out-dir and says of each patch what became of it: unchanged;
+re-anchored, the same change found by the tokens around it and written with new anchors;
+obsolete, left out because the tree has the change; or that it needs a person, and why. Refused
+is also an added line that uses a name which is gone, or calls a function whose parameters
+changed. If any patch needs a person, nothing is written.)",
+       {"# the series for v1, made to fit v2\n"
+        "patcher carry --base v1 --root v2 --series patches/series --out-dir patches-v2"}},
       {"help",
        "print what a verb does, its options, examples and exit codes",
        R"(Without a verb: the same as --help.)",

@@ -20,7 +20,8 @@ constexpr const char* kDescription =
 
 const std::map<std::string, Verb> kVerbs = {{"check", Verb::kCheck}, {"diff", Verb::kDiff},
                                             {"apply", Verb::kApply}, {"revert", Verb::kRevert},
-                                            {"drift", Verb::kDrift}, {"import", Verb::kImport}};
+                                            {"drift", Verb::kDrift}, {"import", Verb::kImport},
+                                            {"carry", Verb::kCarry}};
 
 std::string version() {
   return fmt::format(
@@ -52,8 +53,8 @@ void add_diff_options(CLI::App& app, Options& o, Aliases& a) {
       ->group(group)
       ->option_text("FILE");
   app.add_option("--out-dir", o.out_dir,
-                 "diff: write NAME.diff for each patch there; import: the patches")
-      ->group("Options of diff, import")
+                 "diff: write NAME.diff for each patch there; import and carry: the patches")
+      ->group("Options of diff, import, carry")
       ->option_text("DIR");
 }
 
@@ -68,16 +69,17 @@ void add_commit_options(CLI::App& app, Options& o) {
 }
 
 void add_options(CLI::App& app, Options& o, Aliases& a) {
-  app.add_option("verb", a.verb, "check, diff, apply, revert, drift or import; see Verbs")
-      ->check(CLI::IsMember({"check", "diff", "apply", "revert", "drift", "import"}))
-      ->option_text("[check|diff|apply|revert|drift|import]");
+  app.add_option("verb", a.verb, "check, diff, apply, revert, drift, import or carry; see Verbs")
+      ->check(CLI::IsMember({"check", "diff", "apply", "revert", "drift", "import", "carry"}))
+      ->option_text("[check|diff|apply|revert|drift|import|carry]");
   app.add_option(
          "operands", a.operands,
          "drift: the commits after A, up to B; import: such a range, a commit REV, or diffs "
          "and patch mails, in order")
       ->option_text("[A..B | REV | FILE...]");
-  app.add_option("--base", o.base, "The tree that the diffs were made from; by default --root's")
-      ->group("Options of import")
+  app.add_option("--base", o.base,
+                 "The tree that the patches were made from; for import by default --root's")
+      ->group("Options of import, carry")
       ->option_text("DIR");
   app.add_option("--root", o.root, "The tree to patch; by default the working directory")
       ->capture_default_str()
@@ -114,12 +116,20 @@ void add_options(CLI::App& app, Options& o, Aliases& a) {
 }
 
 std::string import_contradiction(const Options& o, const Aliases& a) {
-  if (a.operands.empty()) return "import needs the diffs and mails to read, a commit or A..B";
-  if (o.out_dir.empty()) return "import needs --out-dir DIR, where to write the patches";
+  const bool carry = o.verb == Verb::kCarry;
+  if (!carry && a.operands.empty())
+    return "import needs the diffs and mails to read, a commit or A..B";
+  if (carry && o.base.empty()) return "carry needs --base DIR, the tree that the series is for";
+  if (carry && !a.operands.empty()) return "carry takes a series, by --series, and no files";
+  if (o.out_dir.empty()) {
+    return carry ? "carry needs --out-dir DIR, where to write the patches"
+                 : "import needs --out-dir DIR, where to write the patches";
+  }
   const bool others = o.stat || o.side_by_side || !o.html.empty() || a.width >= 0 || a.until >= 0 ||
                       !o.rev.empty() || !o.diffs.empty() || o.allow_empty || o.expect_changes ||
                       o.commit || !o.branch.empty();
-  if (others) return "import takes --base, --root, --out-dir, --format and --color only";
+  if (others)
+    return "import and carry take --base, --root, --series, --out-dir, --format and --color only";
   return {};
 }
 
@@ -127,8 +137,8 @@ std::string import_contradiction(const Options& o, const Aliases& a) {
 std::string contradiction(const Options& o, const Aliases& a) {
   const int verbs = (a.verb.empty() ? 0 : 1) + (a.apply ? 1 : 0) + (a.revert ? 1 : 0);
   if (verbs > 1) return "give one of: a verb, --apply, --revert";
-  if (o.verb == Verb::kImport) return import_contradiction(o, a);
-  if (!o.base.empty()) return "--base belongs to import";
+  if (o.verb == Verb::kImport || o.verb == Verb::kCarry) return import_contradiction(o, a);
+  if (!o.base.empty()) return "--base belongs to import and carry";
   const int views = (o.stat ? 1 : 0) + (o.side_by_side ? 1 : 0) + (o.html.empty() ? 0 : 1) +
                     (o.out_dir.empty() ? 0 : 1);
   if (o.verb != Verb::kDiff && (views > 0 || a.width >= 0)) {

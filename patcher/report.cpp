@@ -149,9 +149,11 @@ std::string_view verb_name(Verb verb) {
     case Verb::kDrift:
       return "drift";
     case Verb::kImport:
+      return "import";
+    case Verb::kCarry:
       break;
   }
-  return "import";
+  return "carry";
 }
 
 void report_findings(std::ostream& err, const std::vector<Finding>& findings,

@@ -8,7 +8,7 @@
 
 namespace patcher {
 
-enum class Verb { kCheck, kDiff, kApply, kRevert, kDrift, kImport };
+enum class Verb { kCheck, kDiff, kApply, kRevert, kDrift, kImport, kCarry };
 std::string_view verb_name(Verb verb);
 
 struct ReportStyle {

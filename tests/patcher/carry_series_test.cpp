@@ -1,0 +1,101 @@
+// The verb `carry`: a series for one tree, made to fit another version of it.
+#include <nlohmann/json.hpp>
+
+#include "tests/patcher/scratch.h"
+
+namespace patcher {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CarryVerb : public testing::Test {
+ protected:
+  fs::path base() const { return s_.directory() / "base"; }
+  fs::path out() const { return s_.directory() / "out"; }
+
+  // The base has `before`, the new tree `now`.
+  void file(const std::string& path, const std::string& before, const std::string& now) {
+    write_bytes(base() / path, before);
+    s_.file(path, now);
+  }
+
+  int carry(std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"carry", "--base", base().string(), "--out-dir", out().string()});
+    return s_.run(more);
+  }
+
+  // The outcomes, in order.
+  std::vector<std::string> outcomes() {
+    carry({"--json"});
+    std::vector<std::string> names;
+    const auto report = nlohmann::json::parse(s_.out);
+    for (const auto& p : report["patches"])
+      names.push_back(p["outcome"]);
+    return names;
+  }
+
+  Scratch s_;
+};
+
+constexpr const char* kBase =
+    "int f(int x) {\n  first(x);\n  last(x);\n  return x;\n}\n\nint g(int x) {\n  return x;\n}\n";
+constexpr const char* kNow =
+    "int g(int x) {\n  return x;\n}\n\nint f(int x) {\n  first(x);\n  more(x);\n"
+    "  return x;\n}\n";
+
+TEST_F(CarryVerb, SaysWhatBecameOfEachPatchAndWritesTheSeries) {
+  file("a.cpp", kBase, kNow);
+  file("b.txt", "one\n", "two\n");
+  s_.patch("1.patch", "--- a.cpp\n+++ a.cpp\n@@ g @@\n-  return x;\n+  return -x;\n");
+  s_.patch("2.patch", "--- a.cpp\n+++ a.cpp\n@@ f @@\n   first(x);\n+  second(x);\n   last(x);\n");
+  s_.patch("3.patch", "--- b.txt\n+++ b.txt\n@@ file @@\n-one\n+two\n");
+  EXPECT_EQ(outcomes(), (std::vector<std::string>{"unchanged", "re-anchored", "obsolete"}));
+  EXPECT_EQ(read_bytes(out() / "series"), "1.patch\n2.patch\n");
+  EXPECT_EQ(read_bytes(out() / "1.patch"), read_bytes(s_.patches() / "1.patch"));
+  EXPECT_EQ(carry(), 0) << "the same again: " << s_.err;
+  ASSERT_EQ(s_.run_plain({"patcher", "apply", "--root", s_.root().string(), "--series",
+                          (out() / "series").string()}),
+            0)
+      << s_.out << s_.err;
+  EXPECT_EQ(s_.bytes("a.cpp"),
+            "int g(int x) {\n  return -x;\n}\n\nint f(int x) {\n  first(x);\n"
+            "  second(x);\n  more(x);\n  return x;\n}\n");
+}
+
+TEST_F(CarryVerb, NamesWhatNeedsAPersonAndWritesNothing) {
+  file("a.cpp", kBase, "int g(int x) {\n  return x;\n}\n");
+  s_.patch("1.patch", "--- a.cpp\n+++ a.cpp\n@@ g @@\n-  return x;\n+  return f(x);\n");
+  s_.patch("2.patch", "--- a.cpp\n+++ a.cpp\n@@ f @@\n-  last(x);\n+  last(-x);\n");
+  EXPECT_EQ(outcomes(), (std::vector<std::string>{"needs a person", "needs a person"}));
+  EXPECT_EQ(carry(), 12);
+  EXPECT_NE(s_.err.find("lost_name: an added line uses `f`"), std::string::npos) << s_.err;
+  EXPECT_NE(s_.out.find("nothing was written"), std::string::npos) << s_.out;
+  EXPECT_FALSE(fs::exists(out()));
+}
+
+TEST_F(CarryVerb, CarriesNewDeletedAndRenamedFiles) {
+  file("old.cpp", kBase, kNow);
+  file("gone.txt", "gone\n", "gone\n");
+  write_bytes(s_.patches() / "n.txt", "new\n");
+  s_.patch("1.patch",
+           "rename: old.cpp -> new.cpp\ninstall: n.txt -> n.txt\n"
+           "--- old.cpp\n+++ new.cpp\n@@ f @@\n   first(x);\n+  second(x);\n   last(x);\n");
+  ASSERT_EQ(carry(), 0) << s_.out << s_.err;
+  ASSERT_EQ(s_.run_plain({"patcher", "apply", "--root", s_.root().string(), "--series",
+                          (out() / "series").string()}),
+            0)
+      << s_.out << s_.err;
+  EXPECT_EQ(s_.bytes("n.txt"), "new\n");
+  EXPECT_NE(s_.bytes("new.cpp").find("  first(x);\n  second(x);\n  more(x);"), std::string::npos);
+}
+
+TEST_F(CarryVerb, NeedsASeriesThatAppliesToItsBase) {
+  file("a.cpp", kNow, kBase);
+  s_.patch("1.patch", "--- a.cpp\n+++ a.cpp\n@@ f @@\n   first(x);\n+  second(x);\n   last(x);\n");
+  EXPECT_EQ(carry(), 12);
+  EXPECT_NE(s_.err.find("does not apply to its own base"), std::string::npos) << s_.err;
+  EXPECT_EQ(s_.run({"carry"}), 2);
+}
+
+}  // namespace
+}  // namespace patcher
