@@ -73,7 +73,7 @@ def measure(engine: Engine, task: str, count: int) -> dict:
         play = play_session(engine, draw_session(task, index, held_out=True).instance)
         turns += len(play.instance.turns)
         if play.violations:
-            failures.append({"index": index, "violations": play.violations})
+            failures.append({"session": index, "breaks": play.violations[0]})
         if sys.stderr.isatty():
             print(f"\r{task} {index + 1} of {count}, {len(failures)} failed", end="", file=sys.stderr)
     if sys.stderr.isatty():
@@ -84,12 +84,9 @@ def measure(engine: Engine, task: str, count: int) -> dict:
         "sessions": count,
         "turns": turns,
         "passed": count - len(failures),
-        "drafts accepted": round(c["accepted"] / max(1, c["drafted"]), 4),
-        "prompt tokens": c["prompt_tokens"],
-        "of them cached": c["cached"],
-        "generated tokens": c["generated_tokens"],
-        "prefill seconds": round(c["prefill_seconds"], 1),
-        "decode seconds": round(c["decode_seconds"], 1),
+        "drafts accepted": round(c["accepted"] / max(1, c["drafted"]), 3),
+        "rows kept": round(c["cached"] / max(1, c["prompt_tokens"]), 3),
+        "tokens a second": round(c["generated_tokens"] / max(1e-9, c["decode_seconds"])),
         "seconds": round(time.monotonic() - started, 1),
         "failures": failures,
     }
@@ -102,14 +99,13 @@ def falls_short(row: dict) -> bool:
 def print_row(row: dict) -> None:
     print(
         f"{row['task']:10} {row['passed']:4} of {row['sessions']:4}  {row['turns']:5} turns"
-        f"  drafts {row['drafts accepted']:6.1%}"
-        f"  cached {row['of them cached'] / max(1, row['prompt tokens']):6.1%}"
-        f"  {row['generated tokens'] / max(1e-9, row['decode seconds']):6.0f} tok/s"
+        f"  drafts {row['drafts accepted']:6.1%}  cached {row['rows kept']:6.1%}"
+        f"  {row['tokens a second']:6} tok/s"
         f"  {row['seconds']:7.1f} s{'  BELOW THE MARK' if falls_short(row) else ''}",
         flush=True,
     )
     for failure in row["failures"]:
-        print(f"    session {failure['index']}: {failure['violations'][0]}")
+        print(f"    session {failure['session']}: {failure['breaks']}")
 
 
 def main() -> int:

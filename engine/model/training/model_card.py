@@ -54,7 +54,7 @@ Measured by the engine itself, greedily with strict drafting, on held-out sessio
 every turn does: schema-valid calls, reads before it writes, no identical call twice, no error ignored, no
 claim that tests pass which no run showed, the right files at the end, the facts in the report.
 
-| task | passed | of | turns | tokens generated | drafts accepted |
+| task | passed | of | turns | drafts accepted | rows kept by the cache |
 | --- | ---: | ---: | ---: | ---: | ---: |
 {marks}
 
@@ -91,8 +91,8 @@ def model_card(report: dict, marks: list[dict]) -> str:
         agreement_count=agreement["sessions of each task"],
         agreement=", ".join(f"{t} {v:.1%}" for t, v in agreement["right in every token"].items()),
         marks="\n".join(
-            f"| {m['task']} | {m['passed']} | {m['sessions']} | {m['turns']} | {m['generated tokens']}"
-            f" | {m['drafts accepted']:.1%} |"
+            f"| {m['task']} | {m['passed']} | {m['sessions']} | {m['turns']} | {m['drafts accepted']:.1%}"
+            f" | {m['rows kept']:.1%} |"
             for m in marks
         ),
     )
