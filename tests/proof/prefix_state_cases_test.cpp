@@ -13,13 +13,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/allocator_interface.h>
-#endif
 
 #include <thread>
 
 #include "proof/prefix_case.h"
+
+#ifdef __SANITIZE_ADDRESS__
+// Of the sanitizer's runtime; g++ 12 has no header that declares it.
+extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
+#endif
 
 namespace engine::runtime::testing {
 namespace {
