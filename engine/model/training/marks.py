@@ -84,7 +84,7 @@ def measure(engine: Engine, task: str, count: int) -> dict:
         "sessions": count,
         "turns": turns,
         "passed": count - len(failures),
-        "drafts accepted": round(c["accepted"] / max(1, c["drafted"]), 3),
+        "drafts accepted": round(c["accepted"] / c["drafted"], 3) if c["drafted"] else None,
         "rows kept": round(c["cached"] / max(1, c["prompt_tokens"]), 3),
         "tokens a second": round(c["generated_tokens"] / max(1e-9, c["decode_seconds"])),
         "seconds": round(time.monotonic() - started, 1),
@@ -93,13 +93,15 @@ def measure(engine: Engine, task: str, count: int) -> dict:
 
 
 def falls_short(row: dict) -> bool:
-    return row["passed"] < MARKS[row["task"]] * row["sessions"] or row["drafts accepted"] < DRAFTS_ACCEPTED
+    accepted = row["drafts accepted"]
+    return row["passed"] < MARKS[row["task"]] * row["sessions"] or accepted is not None and accepted < DRAFTS_ACCEPTED
 
 
 def print_row(row: dict) -> None:
+    accepted = "none" if row["drafts accepted"] is None else f"{row['drafts accepted']:.1%}"
     print(
         f"{row['task']:10} {row['passed']:4} of {row['sessions']:4}  {row['turns']:5} turns"
-        f"  drafts {row['drafts accepted']:6.1%}  cached {row['rows kept']:6.1%}"
+        f"  drafts {accepted:>6}  cached {row['rows kept']:6.1%}"
         f"  {row['tokens a second']:6} tok/s"
         f"  {row['seconds']:7.1f} s{'  BELOW THE MARK' if falls_short(row) else ''}",
         flush=True,
