@@ -23,12 +23,6 @@ bool starts_line(const TokenIndex& file, size_t code) {
   return lines.begin(line) + lines.indentation(line).size() == file.token(code).begin;
 }
 
-std::string_view trim(std::string_view s) {
-  const size_t first = s.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return s.substr(first, s.find_last_not_of(" \t") - first + 1);
-}
-
 }  // namespace
 
 BlockEditor::BlockEditor(const TokenIndex& base, const TokenIndex& target,

@@ -6,6 +6,7 @@
 
 #include "patcher/block_edit.h"
 #include "patcher/health.h"
+#include "patcher/lines.h"
 #include "patcher/lost_names.h"
 
 namespace patcher {

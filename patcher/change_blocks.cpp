@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "patcher/line_diff.h"
+#include "patcher/lines.h"
 
 namespace patcher {
 namespace {
@@ -184,18 +185,6 @@ class Slider {
 };
 
 }  // namespace
-
-std::vector<std::string_view> text_lines(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const size_t end = text.find('\n');
-    std::string_view line = text.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    lines.push_back(line);
-    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-  }
-  return lines;
-}
 
 std::vector<ChangeBlock> change_blocks(std::string_view before, std::string_view after) {
   return Slider(raw_blocks(before, after), before, after).run();

@@ -23,7 +23,4 @@ struct ChangeBlock {
 // indentation and the blank lines around show it to be one thing, as in git's diffs.
 std::vector<ChangeBlock> change_blocks(std::string_view before, std::string_view after);
 
-// Lines without their line ends; a text that ends in a newline has no extra empty line.
-std::vector<std::string_view> text_lines(std::string_view text);
-
 }  // namespace patcher

@@ -6,6 +6,7 @@
 
 #include "patcher/anchor.h"
 #include "patcher/change_blocks.h"
+#include "patcher/lines.h"
 #include "patcher/locate.h"
 #include "patcher/patch_rules.h"
 

@@ -30,4 +30,10 @@ class Lines {
   std::vector<uint32_t> starts_;
 };
 
+// Lines without their line ends; a text that ends in a newline has no extra empty line.
+std::vector<std::string_view> text_lines(std::string_view text);
+
+// Without the blanks around it.
+std::string_view trim(std::string_view s, std::string_view blanks = " \t");
+
 }  // namespace patcher

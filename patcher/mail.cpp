@@ -7,6 +7,8 @@
 #include <map>
 #include <optional>
 
+#include "patcher/lines.h"
+
 namespace patcher {
 namespace {
 
@@ -17,10 +19,9 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-std::string_view trim(std::string_view s) {
-  const size_t first = s.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return s.substr(first, s.find_last_not_of(" \t\r\n") - first + 1);
+// Also of what ends a line.
+std::string_view trim_line(std::string_view s) {
+  return trim(s, " \t\r\n");
 }
 
 int hex(char c) {
@@ -82,7 +83,7 @@ std::string decode_words(std::string_view text) {
         encoding == std::string_view::npos ? encoding : text.find("?=", encoding + 1);
     if (end == std::string_view::npos) break;
     const std::string_view plain = text.substr(0, begin);
-    if (!(after_word && trim(plain).empty())) out += plain;
+    if (!(after_word && trim_line(plain).empty())) out += plain;
     const std::string set = lower(text.substr(begin + 2, charset - begin - 2));
     const std::string how = lower(text.substr(charset + 1, encoding - charset - 1));
     const std::string_view word = text.substr(encoding + 1, end - encoding - 1);
@@ -97,11 +98,11 @@ std::string decode_words(std::string_view text) {
 }
 
 std::string strip_tags(std::string_view subject) {
-  subject = trim(subject);
+  subject = trim_line(subject);
   while (subject.starts_with('[') || lower(subject.substr(0, 3)) == "re:") {
     const size_t end = subject.find(subject.front() == '[' ? ']' : ':');
     if (end == std::string_view::npos) break;
-    subject = trim(subject.substr(end + 1));
+    subject = trim_line(subject.substr(end + 1));
   }
   return std::string(subject);
 }
@@ -129,13 +130,13 @@ std::optional<Headers> take_headers(std::string_view& text) {
   std::string* last = nullptr;
   while (!rest.empty()) {
     const std::string_view line = next_line(rest);
-    if (trim(line).empty()) break;
+    if (trim_line(line).empty()) break;
     if ((line.front() == ' ' || line.front() == '\t') && last != nullptr) {
-      *last += " " + std::string(trim(line));
+      *last += " " + std::string(trim_line(line));
     } else if (is_header(line)) {
       const size_t colon = line.find(':');
       last = &headers[lower(line.substr(0, colon))];
-      *last = trim(line.substr(colon + 1));
+      *last = trim_line(line.substr(colon + 1));
     } else {
       return std::nullopt;
     }
@@ -171,14 +172,14 @@ void split(std::string_view text, bool at_rule, Mail& mail) {
   while (at < text.size()) {
     const std::string_view line = next_line(text.substr(at));
     if (open && starts_file(text.substr(at))) break;
-    if (!open && trim(line) == "---" && line.front() == '-') {
+    if (!open && trim_line(line) == "---" && line.front() == '-') {
       open = true;
       body_end = at;
     }
     at += line.size();
     ++mail.diff_line;
   }
-  mail.body = trim(text.substr(0, std::min(body_end, at)));
+  mail.body = trim_line(text.substr(0, std::min(body_end, at)));
   mail.diff = text.substr(at);
 }
 

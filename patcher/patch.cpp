@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "patcher/lines.h"
 #include "patcher/patch_rules.h"
 #include "patcher/tokens.h"
 
@@ -12,24 +13,6 @@ namespace patcher {
 namespace {
 
 using Kind = HunkLine::Kind;
-
-std::string_view trim(std::string_view s) {
-  const size_t first = s.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return s.substr(first, s.find_last_not_of(" \t") - first + 1);
-}
-
-std::vector<std::string_view> split_lines(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const size_t end = text.find('\n');
-    std::string_view line = text.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    lines.push_back(line);
-    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-  }
-  return lines;
-}
 
 std::optional<Occurrence> parse_occurrence(std::string_view guard) {
   Occurrence o;
@@ -43,7 +26,7 @@ std::optional<Occurrence> parse_occurrence(std::string_view guard) {
 
 class Parser {
  public:
-  Parser(std::string_view name, std::string_view text) : lines_(split_lines(text)) {
+  Parser(std::string_view name, std::string_view text) : lines_(text_lines(text)) {
     patch_.name = name;
   }
 

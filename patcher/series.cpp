@@ -10,16 +10,11 @@
 #include <sstream>
 
 #include "patcher/error.h"
+#include "patcher/lines.h"
 #include "patcher/unified.h"
 
 namespace patcher {
 namespace {
-
-std::string_view trim(std::string_view s) {
-  const size_t first = s.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return s.substr(first, s.find_last_not_of(" \t\r") - first + 1);
-}
 
 std::string_view without_comment(std::string_view line) {
   for (size_t i = line.find('#'); i != std::string_view::npos; i = line.find('#', i + 1)) {
@@ -73,7 +68,7 @@ std::vector<SeriesLine> parse_series(std::string_view text) {
   int number = 0;
   while (!text.empty()) {
     const size_t end = text.find('\n');
-    const std::string_view name = trim(without_comment(text.substr(0, end)));
+    const std::string_view name = trim(without_comment(text.substr(0, end)), " \t\r");
     ++number;
     if (!name.empty()) out.push_back({std::string(name), number});
     text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
