@@ -9,8 +9,9 @@
 
 #include "patcher/carry_file.h"
 #include "patcher/error.h"
+#include "patcher/judge.h"
 #include "patcher/lost_names.h"
-#include "patcher/plan.h"
+#include "patcher/unified.h"
 
 namespace patcher {
 namespace {
@@ -26,10 +27,76 @@ std::string read_patch(const Series& series, const std::string& name) {
   return std::move(out).str();
 }
 
+// One patch and what it makes of its own base.
+struct BaseStep {
+  const Patch* patch = nullptr;
+  std::vector<std::string> paths = {};
+  FileMap before;
+  FileMap after;
+  bool told_apart = true;  // its anchors alone find its places there
+};
+
+// Does the series to its own base. A diff was taken from there, so there its line numbers hold, and
+// they find places that its context alone cannot tell apart.
+class BaseRun {
+ public:
+  BaseRun(const Series& series, const FileMap& base, std::vector<Finding>& errors)
+      : series_(series), tree_(base), errors_(errors) {}
+
+  std::vector<BaseStep> run() {
+    std::vector<BaseStep> steps;
+    for (const Patch& patch : series_.patches) {
+      BaseStep step{.patch = &patch, .paths = named_paths(patch), .before = tree_, .after = tree_};
+      if (!patch.usable()) {
+        refuse(patch.errors);
+      } else if (const std::string text = read_patch(series_, patch.name); is_unified(text)) {
+        by_lines(parse_unified(patch.name, text), step);
+      } else {
+        by_anchors(step);
+      }
+      tree_ = step.after;
+      steps.push_back(std::move(step));
+    }
+    return steps;
+  }
+
+ private:
+  void refuse(const std::vector<Finding>& findings) {
+    for (const Finding& f : findings) {
+      errors_.push_back(f);
+      errors_.back().hints.push_back("the series does not apply to its own base");
+    }
+  }
+
+  void by_anchors(BaseStep& step) {
+    Judgement j = judge(*step.patch, tree_);
+    if (j.verdict == Verdict::kAlreadyApplied) {
+      j.findings.push_back({.verdict = j.verdict,
+                            .origin = {.file = step.patch->name, .line = 1, .column = 1},
+                            .message = "the old base has it already; it must be without it"});
+    }
+    refuse(j.findings);
+    step.after = std::move(j.after);
+  }
+
+  void by_lines(const UnifiedPatch& unified, BaseStep& step) {
+    std::vector<Finding> findings;
+    for (const FileVersions& v : versions_of(unified, step.patch->name, tree_, findings))
+      put_version(v, step.after);
+    refuse(findings);
+    const Judgement j = judge(*step.patch, tree_);
+    step.told_apart = j.verdict == Verdict::kApplies && j.after.same_as(step.after);
+  }
+
+  const Series& series_;
+  FileMap tree_;
+  std::vector<Finding>& errors_;
+};
+
 // Carries one patch: what it made of its old base is `from`, where it goes is `onto`.
 class PatchCarrier {
  public:
-  PatchCarrier(const PatchPlan& from, const FileMap& onto) : from_(from), onto_(onto) {
+  PatchCarrier(const BaseStep& from, const FileMap& onto) : from_(from), onto_(onto) {
     out_.name = from.patch->name;
     out_.subject = from.patch->subject;
   }
@@ -38,7 +105,7 @@ class PatchCarrier {
     const Judgement now = judge(*from_.patch, onto_);
     if (now.verdict == Verdict::kAlreadyApplied || now.verdict == Verdict::kObsolete) {
       out_.outcome = CarryOutcome::kObsolete;
-    } else if (now.verdict == Verdict::kApplies) {
+    } else if (now.verdict == Verdict::kApplies && from_.told_apart) {
       check_names();
       if (out_.findings.empty()) result = now.after;
     } else {
@@ -161,7 +228,7 @@ class PatchCarrier {
     return false;
   }
 
-  const PatchPlan& from_;
+  const BaseStep& from_;
   const FileMap& onto_;
   CarriedPatch out_;
 };
@@ -193,27 +260,14 @@ std::string_view outcome_name(CarryOutcome outcome) {
 
 std::vector<CarriedPatch> carry_series(const Series& series, const FileMap& base,
                                        const FileMap& onto, std::vector<Finding>& errors) {
-  const Plan plan = plan_apply(series, base);
-  for (const PatchPlan& p : plan.patches) {
-    for (const Finding& f : p.findings) {
-      errors.push_back(f);
-      errors.back().hints.push_back("the series does not apply to its own base");
-    }
-  }
-  if (plan.applied > 0) {
-    errors.push_back({.verdict = Verdict::kAlreadyApplied,
-                      .origin = {.file = series.file, .line = 1, .column = 1},
-                      .message = fmt::format("the old base has {} of the patches applied; it must "
-                                             "be without them",
-                                             plan.applied)});
-  }
+  const std::vector<BaseStep> steps = BaseRun(series, base, errors).run();
   std::vector<CarriedPatch> out;
   if (!errors.empty()) return out;
   FileMap tree = onto;
-  for (const PatchPlan& p : plan.patches) {
-    out.push_back(PatchCarrier(p, tree).run(tree));
+  for (const BaseStep& step : steps) {
+    out.push_back(PatchCarrier(step, tree).run(tree));
     if (out.back().outcome == CarryOutcome::kUnchanged) {
-      out.back().imported = as_it_is(series, *p.patch);
+      out.back().imported = as_it_is(series, *step.patch);
     }
   }
   return out;

@@ -132,14 +132,6 @@ std::optional<FileVersions> versions_of(const UnifiedFile& f, const std::string&
   return v;
 }
 
-void put(const FileVersions& v, FileMap& tree) {
-  if (!v.path_before.empty()) tree.put(v.path_before, {});
-  if (v.path_after.empty()) return;
-  const mode_t mode = v.path_before.empty() ? v.mode_after : v.mode_after & 07777;
-  tree.put(v.path_after,
-           {.source = std::make_shared<Source>(v.path_after, v.after), .mode = mode & 07777});
-}
-
 void save(const fs::path& path, std::string_view bytes, bool executable) {
   std::error_code error;
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
@@ -160,6 +152,14 @@ std::vector<FileVersions> versions_of(const UnifiedPatch& patch, const std::stri
     if (auto v = versions_of(f, name, base, errors)) out.push_back(std::move(*v));
   }
   return out;
+}
+
+void put_version(const FileVersions& v, FileMap& tree) {
+  if (!v.path_before.empty()) tree.put(v.path_before, {});
+  if (v.path_after.empty()) return;
+  const mode_t mode = v.path_before.empty() ? v.mode_after : v.mode_after & 07777;
+  tree.put(v.path_after,
+           {.source = std::make_shared<Source>(v.path_after, v.after), .mode = mode & 07777});
 }
 
 SeriesImport import_files(const std::vector<std::string>& files, const FileMap& base) {
@@ -184,7 +184,7 @@ SeriesImport import_files(const std::vector<std::string>& files, const FileMap& 
       item.imported = import_change(change);
       errors = item.imported.errors;
       for (const FileVersions& v : change.files)
-        put(v, tree);
+        put_version(v, tree);
     }
     out.errors.insert(out.errors.end(), errors.begin(), errors.end());
     out.patches.push_back(std::move(item));

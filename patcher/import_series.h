@@ -14,6 +14,9 @@ namespace patcher {
 std::vector<FileVersions> versions_of(const UnifiedPatch& patch, const std::string& name,
                                       const FileMap& base, std::vector<Finding>& errors);
 
+// The tree with that version of the file.
+void put_version(const FileVersions& v, FileMap& tree);
+
 struct SeriesImport {
   struct Item {
     std::string name = {};  // of the patch file

@@ -97,5 +97,36 @@ TEST_F(CarryVerb, NeedsASeriesThatAppliesToItsBase) {
   EXPECT_EQ(s_.run({"carry"}), 2);
 }
 
+// Three places alike: only the diff's line number says which. In the new tree two of them are left,
+// and the anchor must not be taken for the one that is not meant.
+TEST_F(CarryVerb, TakesADiffsPlacesInItsBaseFromItsLines) {
+  const std::string head = "int f(int x) {\n  begin(x);\n  step(x);\n  middle(x);\n";
+  file("a.cpp", head + "  step(x);\n  late(x);\n  step(x);\n  return x;\n}\n",
+       "int g();\n\n" + head + "  step(x);\n  late(x);\n  other(x);\n  return x;\n}\n");
+  write_bytes(s_.patches() / "1.diff",
+              "--- a/a.cpp\n+++ b/a.cpp\n@@ -5,1 +5,1 @@ int f(int x) {\n"
+              "-  step(x);\n+  leap(x);\n");
+  write_bytes(s_.patches() / "series", "1.diff\n");
+  ASSERT_EQ(carry(), 0) << s_.out << s_.err;
+  ASSERT_EQ(s_.run_plain({"patcher", "apply", "--root", s_.root().string(), "--series",
+                          (out() / "series").string()}),
+            0)
+      << s_.out << s_.err;
+  EXPECT_EQ(s_.bytes("a.cpp"),
+            "int g();\n\n" + head + "  leap(x);\n  late(x);\n  other(x);\n  return x;\n}\n");
+}
+
+// What the old tree has three times and the new one once is not known to be the one that is meant.
+TEST_F(CarryVerb, DoesNotTakeAnAnchorThatHasBecomeUniqueForThePlace) {
+  file("a.cpp", "int f(int x) {\n  step(x);\n  step(x);\n  step(x);\n  return x;\n}\n",
+       "int f(int x) {\n  step(x);\n  return x;\n}\n");
+  write_bytes(s_.patches() / "1.diff",
+              "--- a/a.cpp\n+++ b/a.cpp\n@@ -3,1 +3,1 @@ int f(int x) {\n"
+              "-  step(x);\n+  leap(x);\n");
+  write_bytes(s_.patches() / "series", "1.diff\n");
+  EXPECT_NE(carry(), 0) << s_.out;
+  EXPECT_NE(s_.err.find("a.cpp"), std::string::npos) << s_.err;
+}
+
 }  // namespace
 }  // namespace patcher
