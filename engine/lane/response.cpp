@@ -66,19 +66,24 @@ ordered_json ResponseWriter::envelope(bool stream) const {
   const char* object = !request_.chat ? "text_completion"
                        : stream       ? "chat.completion.chunk"
                                       : "chat.completion";
-  return {{"id", id_},
-          {"object", object},
-          {"created", created_},
-          {"model", served_.name},
-          {"system_fingerprint", nullptr}};
+  ordered_json json{{"id", id_},
+                    {"object", object},
+                    {"created", created_},
+                    {"model", served_.name},
+                    {"system_fingerprint", nullptr}};
+  if (request_.chat) json["service_tier"] = nullptr;
+  // Every chunk has the field, as OpenAI's do; only the last one has a value.
+  if (stream && request_.include_usage) json["usage"] = nullptr;
+  return json;
 }
 
 ordered_json ResponseWriter::opening() const {
   ordered_json json = envelope(true);
-  const ordered_json choice{{"index", 0},
-                            {"delta", {{"role", "assistant"}, {"content", ""}}},
-                            {"logprobs", nullptr},
-                            {"finish_reason", nullptr}};
+  const ordered_json choice{
+      {"index", 0},
+      {"delta", {{"role", "assistant"}, {"content", ""}, {"refusal", nullptr}}},
+      {"logprobs", nullptr},
+      {"finish_reason", nullptr}};
   json["choices"] = ordered_json::array({choice});
   return json;
 }
@@ -123,7 +128,10 @@ ordered_json ResponseWriter::whole(const ReplyDelta& reply, std::string_view fin
                                    const runtime::Stats& stats, std::size_t completion_tokens) {
   ordered_json json = envelope(false), choice{{"index", 0}};
   if (request_.chat) {
-    choice["message"] = {{"role", "assistant"}, {"content", reply.text}, {"refusal", nullptr}};
+    choice["message"] = {{"role", "assistant"},
+                         {"content", reply.text},
+                         {"refusal", nullptr},
+                         {"annotations", ordered_json::array()}};
     if (!reply.calls.empty()) {
       if (reply.text.empty()) choice["message"]["content"] = nullptr;
       choice["message"]["tool_calls"] = calls(reply.calls, false);

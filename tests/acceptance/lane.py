@@ -21,6 +21,7 @@ def parser(description: str) -> argparse.ArgumentParser:
     options.add_argument("--engine", help="engine program to start a lane with")
     options.add_argument("--model", type=Path, default=REFERENCE, help="model folder of that lane")
     options.add_argument("--prompt-rows", type=int, default=64, help="grid of that lane")
+    options.add_argument("--threads", type=int, default=1, help="worker threads of that lane")
     options.add_argument("--context", type=int, default=4096, help="context of that lane")
     return options
 
@@ -41,8 +42,8 @@ class Lane:
         self.process = process
 
     @staticmethod
-    def open(options: argparse.Namespace, cache: bool = True) -> "Lane":
-        """The lane that the options name; a started one has the cache on or off."""
+    def open(options: argparse.Namespace, cache: bool = True, settings: tuple[str, ...] = ()) -> "Lane":
+        """The lane that the options name; a started one has the cache on or off, and `settings` of `serve`."""
         if options.lane:
             return Lane(options.lane)
         if not options.engine:
@@ -52,6 +53,7 @@ class Lane:
             sys.exit(SKIP)
         command = [options.engine, "serve", "--port", "0", "-m", str(options.model), "--backend", "cpu"]
         command += ["--prompt-rows", str(options.prompt_rows), "--context", str(options.context)]
+        command += ["--threads", str(options.threads), *settings]
         environment = os.environ | {"TF_GLM53_PREFIX_CACHE": "1" if cache else "0", "TF_GLM53_FIXED_CHUNKS": "1"}
         process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
