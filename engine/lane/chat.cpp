@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace engine::lane {
 namespace {
@@ -53,7 +54,7 @@ class MessageReader {
  private:
   model::Message read_answer(const JsonField& message) {
     const JsonField id = message.at("tool_call_id");
-    const auto call = std::ranges::find(waiting_, id.string());
+    const auto call = waiting_.find(id.string());
     if (call == waiting_.end())
       id.fail(
           fmt::format("\"{}\" answers no call of the assistant's message before it", id.string()));
@@ -68,14 +69,14 @@ class MessageReader {
     if (!format_) calls->fail("this model has no notation for tool calls");
     for (const JsonField& field : calls->elements()) {
       const ToolCall call = read_call(field);
-      waiting_.push_back(call.id);
+      waiting_.insert(call.id);
       text += format_->render(call);
     }
     return {"assistant", std::move(text)};
   }
 
   const std::optional<ToolFormat>& format_;
-  std::vector<std::string> waiting_;  // ids of calls without an answer yet
+  std::multiset<std::string> waiting_;  // ids of calls without an answer yet
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 
 namespace engine::lane {
@@ -10,6 +11,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr int kMaxDepth = 64;
+constexpr std::size_t kMaxMembers = 1024;
 constexpr std::size_t kShown = 80;
 
 std::string shown(const ordered_json& value) {
@@ -26,16 +28,31 @@ std::string reason_of(const ordered_json::exception& error) {
   return std::string(tag == std::string_view::npos ? text : text.substr(tag + 2));
 }
 
+// Refuses, while a body is parsed, what would cost much more to hold than to send.
+class ShapeLimits {
+ public:
+  bool operator()(int depth, ordered_json::parse_event_t event, ordered_json&) {
+    if (depth > kMaxDepth)
+      throw ApiError(400, fmt::format("the body is nested deeper than {} levels", kMaxDepth));
+    // A new member is looked for among all that its object has: n members cost n * n / 2 looks.
+    std::size_t& members = members_[static_cast<std::size_t>(depth)];
+    if (event == ordered_json::parse_event_t::object_start) members_[next(depth)] = 0;
+    if (event == ordered_json::parse_event_t::key && ++members > kMaxMembers)
+      throw ApiError(400, fmt::format("an object has more than {} members", kMaxMembers));
+    return true;
+  }
+
+ private:
+  static std::size_t next(int depth) { return static_cast<std::size_t>(depth) + 1; }
+
+  std::array<std::size_t, kMaxDepth + 2> members_{};  // of the open object at each depth
+};
+
 }  // namespace
 
 ordered_json parse_body(std::string_view text) {
-  const auto limit_depth = [](int depth, ordered_json::parse_event_t, ordered_json&) {
-    if (depth > kMaxDepth)
-      throw ApiError(400, fmt::format("the body is nested deeper than {} levels", kMaxDepth));
-    return true;
-  };
   try {
-    return ordered_json::parse(text.begin(), text.end(), limit_depth);
+    return ordered_json::parse(text.begin(), text.end(), ShapeLimits());
   } catch (const ordered_json::exception& error) {
     throw ApiError(400, "the body is not JSON: " + reason_of(error));
   }

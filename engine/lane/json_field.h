@@ -12,8 +12,9 @@
 
 namespace engine::lane {
 
-// Objects keep the client's order of members. Nesting deeper than 64, broken JSON and text that is
-// not UTF-8 are refused; of two members of one name the last counts.
+// Objects keep the client's order of members. Nesting deeper than 64, more than 1,024 members in an
+// object, broken JSON and text that is not UTF-8 are refused; of two members of one name the last
+// counts.
 nlohmann::ordered_json parse_body(std::string_view text);
 
 // A value and its place in the request. A view: the JSON must outlive it.

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <set>
 
 namespace engine::lane {
 namespace {
@@ -94,13 +94,14 @@ std::string tool_lines(const JsonField& tools) {
 
 std::vector<std::string> tool_names(const JsonField& tools) {
   std::vector<std::string> names;
+  std::set<std::string> seen;
   for (const JsonField& tool : tools.elements()) {
     if (const JsonField type = tool.at("type"); type.string() != "function")
       type.fail_expected("\"function\"");
     const JsonField field = tool.at("function").at("name");
     std::string name = field.string();
     if (name.empty()) field.fail("a tool's name is empty");
-    if (std::ranges::find(names, name) != names.end())
+    if (!seen.insert(name).second)
       field.fail(fmt::format("another tool is named \"{}\", too", name));
     names.push_back(std::move(name));
   }

@@ -33,6 +33,21 @@ TEST(ParseBody, LimitsTheDepth) {
   EXPECT_THAT(fault_of([&] { (void)parse_body(std::string(1000000, '[')); }), HasSubstr("deeper"));
 }
 
+TEST(ParseBody, LimitsTheMembersOfAnObject) {
+  const auto object = [](std::size_t members) {
+    std::string text;
+    for (std::size_t i = 0; i < members; ++i)
+      text += (i == 0 ? "{\"" : ",\"") + std::to_string(i) + "\":{}";
+    return text + "}";
+  };
+  EXPECT_EQ(parse_body(object(1024)).size(), 1024u);
+  EXPECT_THAT(fault_of([&] { (void)parse_body(object(1025)); }), HasSubstr("more than 1024"));
+  // Counted for each object, whatever it holds and whatever stands beside it.
+  EXPECT_NO_THROW((void)parse_body("[" + object(1000) + "," + object(1000) + "]"));
+  EXPECT_THAT(fault_of([&] { (void)parse_body("{\"a\":{\"b\":" + object(1025) + "}}"); }),
+              HasSubstr("more than 1024"));
+}
+
 TEST(JsonField, NamesThePlaceOfAFault) {
   const ordered_json json = parse_body(R"({"a": [{"b": 1}, {"b": true}], "c": null})");
   const JsonField body(json);
