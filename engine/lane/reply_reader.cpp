@@ -80,6 +80,7 @@ void ReplyReader::push_mark(model::Token token, ReplyDelta& delta) {
   const std::string_view mark = served_.model.tokenizer().decode(token);
   if (token == served_.format->begin) {
     end_call(delta, "");
+    if (stopped_) return;
     delta.text += held_;
     held_.clear();
     call_.emplace();
@@ -115,6 +116,7 @@ void ReplyReader::end_call(ReplyDelta& delta, std::string_view end_mark) {
     call->id = new_call_id_();
     delta.calls.push_back(*std::move(call));
     ++calls_;
+    stopped_ = request_.one_call;
   } else {
     // No call after all: the client sees what was written, and sends it back as it was.
     delta.text += served_.model.tokenizer().decode(served_.format->begin);

@@ -44,7 +44,7 @@ class ReplyReader {
   // What was held back.
   ReplyDelta finish();
 
-  // A stop text was found: the reply ends before it.
+  // A stop text was found, and the reply ends before it; or the one call that it may hold is there.
   bool stopped() const { return stopped_; }
   bool has_calls() const { return calls_ > 0; }
   std::size_t tokens() const { return tokens_; }  // up to the stop

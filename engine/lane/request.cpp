@@ -32,6 +32,7 @@ void refuse_unsupported(const JsonField& body) {
   refuse_unless(body, "suffix", "");
   refuse_unless(body, "logit_bias", nlohmann::ordered_json::object());
   refuse_unless(body, "response_format", {{"type", "text"}});
+  refuse_unless(body, "modalities", nlohmann::ordered_json::array({"text"}));
   for (const char* legacy : {"functions", "function_call"}) {
     if (const auto field = body.find(legacy)) field->fail("use tools and tool_choice");
   }
@@ -177,6 +178,8 @@ GenerationRequest read_chat(const JsonField& body, const Served& served) {
   std::vector<model::Message> messages = read_messages(body.at("messages"), served.format);
   if (tools.list) add_tools(messages, *tools.list);
   request.tools = tools.list.has_value();
+  if (const auto parallel = body.find("parallel_tool_calls"))
+    request.one_call = !parallel->boolean();
   request.engine.prompt = encode_messages(served.model, messages);
   if (tools.begin) begin_call(request, served, *tools.begin);
   check_length(request, served, "messages");

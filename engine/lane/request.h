@@ -31,6 +31,7 @@ struct GenerationRequest {
   bool include_usage = false;               // in the stream's last chunk
   std::optional<std::size_t> top_logprobs;  // alternatives a token; nothing: no log-probabilities
   bool tools = false;                       // calls are looked for in the reply
+  bool one_call = false;                    // the reply ends with its first call
   // With tool_choice the prompt already begins a call: its text after the mark.
   std::optional<std::string> begun_call;
 };

@@ -81,6 +81,18 @@ TEST(ReplyReader, ReadsCallsAmongText) {
                                                   ToolCall{"call_1", "g", "{}"}));
 }
 
+TEST(ReplyReader, EndsWithItsFirstCallWhereOnlyOneIsAllowed) {
+  GenerationRequest request = with_tools();
+  request.one_call = true;
+  const std::string call = "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n";
+  for (const std::string& end : {std::string("</tool_call>"), std::string()}) {
+    const Seen reply = seen("Look: " + call + end + call + end + "more", request);
+    EXPECT_EQ(reply.text, "Look: ");
+    EXPECT_EQ(reply.calls.size(), 1u);
+    EXPECT_TRUE(reply.stopped);
+  }
+}
+
 TEST(ReplyReader, ACallMayEndWithTheMessage) {
   EXPECT_EQ(seen("<tool_call>{\"name\": \"f\", \"arguments\": {}}", with_tools()).calls.size(), 1u);
 }

@@ -71,6 +71,8 @@ TEST(ReadChat, RefusesImpossibleValues) {
       {R"("logit_bias": {"5": 1})", "400 logit_bias"},
       {R"("frequency_penalty": 0.5)", "400 frequency_penalty"},
       {R"("response_format": {"type": "json_object"})", "400 response_format"},
+      {R"("modalities": ["text", "audio"])", "400 modalities"},
+      {R"("parallel_tool_calls": 0)", "400 parallel_tool_calls"},
       {R"("functions": [])", "400 functions"},
       {R"("model": "gpt-4")", "404 model"},
       {R"("model": 4)", "400 model"},
@@ -89,6 +91,19 @@ TEST(ReadChat, RefusesImpossibleValues) {
         << fields;
   EXPECT_EQ(fault_of([&] { (void)chat_request("[]", served); }),
             "400 : expected an object, found an array");
+}
+
+TEST(ReadChat, AStopMayBeOneText) {
+  const Served served = served_micro();
+  EXPECT_THAT(chat_request(chat(R"("stop": "ab")"), served).stop, ::testing::ElementsAre("ab"));
+  EXPECT_THAT(chat_request(chat(R"("stop": null)"), served).stop, ::testing::IsEmpty());
+}
+
+TEST(ReadChat, OneCallAtMostIfTheyMayNotBeParallel) {
+  const Served served = served_micro();
+  EXPECT_FALSE(chat_request(chat(kTools), served).one_call);
+  EXPECT_FALSE(chat_request(chat(kTools + R"(, "parallel_tool_calls": true)"), served).one_call);
+  EXPECT_TRUE(chat_request(chat(kTools + R"(, "parallel_tool_calls": false)"), served).one_call);
 }
 
 TEST(ReadChat, APromptOverTheContextNamesItsCounts) {
