@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds kIdleLook{100};  // how often an idle connection looks whether it shall end
+constexpr milliseconds kSlice{100};  // how often who waits looks whether the server stops
 
 using AddressOf = int (*)(int, sockaddr*, socklen_t*);
 
@@ -34,12 +34,9 @@ void numeric_address(int socket, AddressOf address_of, std::string& ip, int& por
 
 }  // namespace
 
-bool Connection::wait_for_request(milliseconds limit, const std::function<bool()>& stopped) {
+bool Connection::wait_for_request(milliseconds limit) {
   timed_out_ = has_written_ = false;
-  const auto deadline = steady_clock::now() + limit;
-  while (begin_ == end_ && !wait(POLLIN, kIdleLook)) {
-    if (stopped() || steady_clock::now() > deadline) return false;
-  }
+  if (begin_ == end_ && !wait(POLLIN, limit)) return false;
   request_began_ = steady_clock::now();
   return begin_ != end_ || !peer_gone();
 }
@@ -83,8 +80,13 @@ void Connection::get_local_ip_and_port(std::string& ip, int& port) const {
 
 bool Connection::wait(short events, milliseconds limit) const {
   pollfd watched{socket_, events, 0};
-  const int ready = poll(&watched, 1, static_cast<int>(std::max<std::int64_t>(0, limit.count())));
-  return ready > 0;
+  const auto deadline = steady_clock::now() + limit;
+  for (milliseconds left = limit;;) {
+    const milliseconds slice = std::clamp(left, milliseconds(0), kSlice);
+    if (poll(&watched, 1, static_cast<int>(slice.count())) > 0) return true;
+    left = std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now());
+    if (stopped_ || left <= milliseconds(0)) return false;
+  }
 }
 
 milliseconds Connection::read_left() const {

@@ -6,6 +6,7 @@
 #include <poll.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <string>
 
@@ -18,12 +19,13 @@ class Connection final : public httplib::Stream {
     std::chrono::milliseconds write{30000};  // without any progress
   };
 
-  // Does not own the socket.
-  Connection(int socket, const Limits& limits) : socket_(socket), limits_(limits) {}
+  // Owns neither. Once `stopped` is true nothing is waited for any more, whatever the limits; what
+  // the client sends and takes at once still goes through.
+  Connection(int socket, const Limits& limits, const std::atomic<bool>& stopped)
+      : socket_(socket), limits_(limits), stopped_(stopped) {}
 
-  // Waits for a request's first byte; false if none comes, `stopped` turns true, or the client
-  // goes.
-  bool wait_for_request(std::chrono::milliseconds limit, const std::function<bool()>& stopped);
+  // Waits for a request's first byte; false if none comes, or the client goes.
+  bool wait_for_request(std::chrono::milliseconds limit);
 
   // The client has closed its side.
   bool peer_gone() const;
@@ -45,6 +47,7 @@ class Connection final : public httplib::Stream {
 
   int socket_;
   Limits limits_;
+  const std::atomic<bool>& stopped_;
   std::chrono::steady_clock::time_point request_began_ = std::chrono::steady_clock::now();
   std::array<char, 16384> buffer_{};
   std::size_t begin_ = 0, end_ = 0;  // what is read but not taken

@@ -9,10 +9,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string_view name(Endpoint endpoint) {
-  return endpoint == Endpoint::kChat ? "chat" : "completions";
-}
-
 // One request, from its body to its line in the log.
 class Job {
  public:
@@ -88,10 +84,10 @@ class Job {
 
   void log(int status, std::string_view word, const Outcome* outcome) {
     const std::string said = status == 200 ? std::string(word) : fmt::format("{}", status);
-    context_.service.metrics().count_request(name(endpoint_), said);
+    context_.service.metrics().count_request(label_of(endpoint_), said);
     if (!context_.log) return;
     ordered_json line{
-        {"id", id_}, {"endpoint", name(endpoint_)}, {"status", status}, {"outcome", word}};
+        {"id", id_}, {"endpoint", label_of(endpoint_)}, {"status", status}, {"outcome", word}};
     line["stream"] = request_.stream;
     if (outcome != nullptr) {
       line["queue_s"] = outcome->times.started;
@@ -128,6 +124,14 @@ void start(const std::shared_ptr<Job>& job, std::string_view body, httplib::Resp
 }
 
 }  // namespace
+
+std::string_view path_of(Endpoint endpoint) {
+  return endpoint == Endpoint::kChat ? "/v1/chat/completions" : "/v1/completions";
+}
+
+std::string_view label_of(Endpoint endpoint) {
+  return endpoint == Endpoint::kChat ? "chat" : "completions";
+}
 
 void generate_reply(Endpoint endpoint, std::string_view body, const GenerationContext& context,
                     httplib::Response& response) {

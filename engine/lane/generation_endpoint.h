@@ -12,6 +12,10 @@ namespace engine::lane {
 
 enum class Endpoint { kChat, kCompletion };
 
+std::string_view path_of(Endpoint endpoint);
+// In metrics and in the log.
+std::string_view label_of(Endpoint endpoint);
+
 // What a generation needs from the server. Copied into replies that stream.
 struct GenerationContext {
   Service& service;

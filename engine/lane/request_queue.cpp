@@ -64,4 +64,9 @@ std::size_t RequestQueue::waiting() const {
   return line_.size();
 }
 
+bool RequestQueue::busy() const {
+  const std::lock_guard lock(mutex_);
+  return busy_;
+}
+
 }  // namespace engine::lane

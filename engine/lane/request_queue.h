@@ -49,6 +49,7 @@ class RequestQueue {
   bool wait_idle(std::chrono::milliseconds limit);
 
   std::size_t waiting() const;
+  bool busy() const;  // someone has the turn
 
  private:
   void leave();

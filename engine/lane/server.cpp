@@ -10,9 +10,9 @@
 #include <set>
 #include <thread>
 
-#include "lane/chat.h"
 #include "lane/connection.h"
 #include "lane/generation_endpoint.h"
+#include "lane/model_endpoints.h"
 
 namespace engine::lane {
 namespace {
@@ -38,6 +38,14 @@ bool same_secret(std::string_view a, std::string_view b) {
   return CRYPTO_memcmp(left.data(), right.data(), left.size()) == 0;
 }
 
+// Of a path, for metrics and the log; few, whatever clients ask for.
+std::string_view label_of_path(std::string_view path) {
+  for (const Endpoint endpoint : {Endpoint::kChat, Endpoint::kCompletion}) {
+    if (path == path_of(endpoint)) return label_of(endpoint);
+  }
+  return path == "/tokenize" || path == "/detokenize" ? path.substr(1) : "other";
+}
+
 // What httplib found wrong by itself.
 ApiError error_of_status(int status, const Request& request) {
   switch (status) {
@@ -50,35 +58,6 @@ ApiError error_of_status(int status, const Request& request) {
     default:
       return ApiError(status, "the request cannot be answered");
   }
-}
-
-ordered_json tokenize(const JsonField& body, const Served& served) {
-  std::vector<model::Token> tokens;
-  if (const auto messages = body.find("messages")) {
-    std::vector<model::Message> list = read_messages(*messages, served.format);
-    if (const auto tools = body.find("tools")) add_tools(list, *tools);
-    tokens = encode_messages(served.model, list);
-  } else if (const auto prompt = body.find("prompt")) {
-    tokens = read_tokens(*prompt, served);
-  } else {
-    tokens = read_tokens(body.at("content"), served);
-  }
-  return {{"tokens", tokens}, {"count", tokens.size()}, {"max_model_len", served.context}};
-}
-
-ordered_json detokenize(const JsonField& body, const Served& served) {
-  const JsonField tokens = body.at("tokens");
-  if (!tokens.value().is_array()) tokens.fail_expected("an array of token ids");
-  return {{"content", served.model.tokenizer().decode(read_tokens(tokens, served))}};
-}
-
-ordered_json list_models(const Served& served) {
-  const ordered_json model{{"id", served.name},
-                           {"object", "model"},
-                           {"created", 0},
-                           {"owned_by", "local"},
-                           {"max_model_len", served.context}};
-  return {{"object", "list"}, {"data", ordered_json::array({model})}};
 }
 
 }  // namespace
@@ -104,7 +83,7 @@ class Server::Listener final : public httplib::Server {
   }
 
   ~Listener() override {
-    stopped_ = true;
+    leave_clients();
     httplib::Server::stop();
     thread_.join();
   }
@@ -112,16 +91,17 @@ class Server::Listener final : public httplib::Server {
   int port() const { return port_; }
   void attach(Service& service) { service_ = &service; }
   Service* service() const { return service_; }
+  // From now on no client is waited for.
+  void leave_clients() { stopped_ = true; }
 
  private:
   using Answer = std::function<void(const Request&, Response&, std::string body)>;
 
   bool process_and_close_socket(socket_t socket) override {
-    Connection connection(socket, {options_.read, options_.write});
+    Connection connection(socket, {options_.read, options_.write}, stopped_);
     connection_ = &connection;
     bool usable = true;
-    while (usable &&
-           connection.wait_for_request(options_.keep_alive, [&] { return stopped_.load(); })) {
+    while (usable && connection.wait_for_request(options_.keep_alive)) {
       close_after_ = false;
       bool closed = false;
       usable = process_request(connection, stopped_, closed, nullptr);
@@ -139,31 +119,44 @@ class Server::Listener final : public httplib::Server {
         check_access(request);
         return HandlerResponse::Unhandled;
       } catch (const ApiError& error) {
-        refuse(error, response);
+        refuse(error, request, response);
         return HandlerResponse::Handled;
       }
     });
-    set_error_handler(Handler([](const Request& request, Response& response) {
+    set_error_handler(Handler([this](const Request& request, Response& response) {
       if (!response.body.empty()) return;
       refuse(connection_->timed_out() ? kTooSlow : error_of_status(response.status, request),
-             response);
+             request, response);
     }));
-    set_exception_handler([](const Request&, Response& response, std::exception_ptr error) {
-      try {
-        std::rethrow_exception(error);
-      } catch (const ApiError& known) {
-        answer(known, response);
-      } catch (const std::exception& unknown) {
-        refuse(ApiError(500, unknown.what()), response);
-      }
-    });
+    set_exception_handler(
+        [this](const Request& request, Response& response, std::exception_ptr error) {
+          try {
+            std::rethrow_exception(error);
+          } catch (const ApiError& known) {
+            note(known, request);
+            answer(known, response);
+          } catch (const std::exception& unknown) {
+            refuse(ApiError(500, unknown.what()), request, response);
+          }
+        });
   }
 
   // Before the body is read, so a refusal leaves the connection unusable.
-  static void refuse(const ApiError& error, Response& response) {
+  void refuse(const ApiError& error, const Request& request, Response& response) const {
+    note(error, request);
     answer(error, response);
     response.set_header("Connection", "close");
     close_after_ = true;
+  }
+
+  // Counts and logs what was refused before it became a generation, which does so itself.
+  void note(const ApiError& error, const Request& request) const {
+    const std::string_view endpoint = label_of_path(request.path);
+    if (Service* service = service_)
+      service->metrics().count_request(endpoint, std::to_string(error.status));
+    if (!options_.log) return;
+    options_.log(
+        to_text({{"endpoint", endpoint}, {"status", error.status}, {"outcome", error.code}}));
   }
 
   void check_access(const Request& request) const {
@@ -218,14 +211,15 @@ class Server::Listener final : public httplib::Server {
          });
   }
 
-  void post_generation(const std::string& path, Endpoint endpoint) {
-    post(path, [this, endpoint](const Request&, Response& response, const std::string& body) {
-      generate_reply(endpoint, body,
-                     {ready(), Service::Clock::now(),
-                      [connection = connection_] { return connection->peer_gone(); },
-                      options_.log_prompts, options_.log},
-                     response);
-    });
+  void post_generation(Endpoint endpoint) {
+    post(std::string(path_of(endpoint)),
+         [this, endpoint](const Request&, Response& response, const std::string& body) {
+           generate_reply(endpoint, body,
+                          {ready(), Service::Clock::now(),
+                           [connection = connection_] { return connection->peer_gone(); },
+                           options_.log_prompts, options_.log},
+                          response);
+         });
   }
 
   void post_json(const std::string& path,
@@ -245,10 +239,10 @@ class Server::Listener final : public httplib::Server {
       response.set_content(to_text(list_models(ready().served())), "application/json");
     });
     Get("/metrics", [this](const Request&, Response& response) {
-      response.set_content(ready().metrics().text(), "text/plain; version=0.0.4; charset=utf-8");
+      response.set_content(ready().metrics_text(), "text/plain; version=0.0.4; charset=utf-8");
     });
-    post_generation("/v1/chat/completions", Endpoint::kChat);
-    post_generation("/v1/completions", Endpoint::kCompletion);
+    post_generation(Endpoint::kChat);
+    post_generation(Endpoint::kCompletion);
     post_json("/tokenize", tokenize);
     post_json("/detokenize", detokenize);
   }
@@ -281,7 +275,11 @@ void Server::attach(Service& service) {
 
 void Server::stop(std::chrono::milliseconds grace) {
   if (!listener_) return;
-  if (Service* service = listener_->service()) service->shut_down(grace);
+  if (Service* service = listener_->service()) {
+    const bool idle = service->close(grace);
+    listener_->leave_clients();
+    if (!idle) service->cancel();
+  }
   listener_.reset();
 }
 

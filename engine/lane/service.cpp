@@ -42,9 +42,7 @@ class Run {
     if (request_.top_logprobs)
       callbacks.on_logits = [&](std::span<const float> logits) { logits_ = logits; };
     callbacks.on_token = [&](model::Token token) { take(token); };
-    metrics_.set_running(1);
     const runtime::Reply reply = engine.run(request_.engine, callbacks);
-    metrics_.set_running(0);
     emit(reader_.finish());
     outcome_.stats = reply.stats;
     outcome_.completion_tokens = reader_.tokens();
@@ -75,10 +73,9 @@ class Run {
   }
 
   std::string finish_reason(runtime::FinishReason reason) const {
-    if (reader_.stopped()) return "stop";
-    if (reason == runtime::FinishReason::kCancelled) return "cancelled";
-    if (reason != runtime::FinishReason::kStop) return "length";
-    return reader_.has_calls() ? "tool_calls" : "stop";
+    if (reader_.stopped() || reason == runtime::FinishReason::kStop)
+      return reader_.has_calls() ? "tool_calls" : "stop";
+    return reason == runtime::FinishReason::kCancelled ? "cancelled" : "length";
   }
 
   const GenerationRequest& request_;
@@ -97,12 +94,13 @@ Service::Service(Served served, runtime::Engine& engine, const Limits& limits)
     : served_(std::move(served)), engine_(engine), limits_(limits), queue_(limits.queue) {}
 
 RequestQueue::Turn Service::enter(const Client& client) {
-  RequestQueue::Turn turn = queue_.enter([&] {
-    metrics_.set_waiting(queue_.waiting());
-    return client.gone && client.gone();
-  });
+  return queue_.enter([&] { return client.gone && client.gone(); });
+}
+
+std::string Service::metrics_text() {
   metrics_.set_waiting(queue_.waiting());
-  return turn;
+  metrics_.set_running(queue_.busy() ? 1 : 0);
+  return metrics_.text();
 }
 
 Outcome Service::run(const GenerationRequest& request, const RequestQueue::Turn&,
@@ -127,9 +125,12 @@ Outcome Service::run(const GenerationRequest& request, const RequestQueue::Turn&
   }
 }
 
-void Service::shut_down(std::chrono::milliseconds grace) {
+bool Service::close(std::chrono::milliseconds grace) {
   queue_.close();
-  if (queue_.wait_idle(grace)) return;
+  return queue_.wait_idle(grace);
+}
+
+void Service::cancel() {
   cancel_ = true;
   queue_.wait_idle(std::chrono::hours(1));
 }

@@ -42,6 +42,8 @@ class Service {
 
   const Served& served() const { return served_; }
   Metrics& metrics() { return metrics_; }
+  // What /metrics shows now.
+  std::string metrics_text();
 
   // Waits for the lane. Throws what RequestQueue::enter throws.
   RequestQueue::Turn enter(const Client& client);
@@ -51,8 +53,10 @@ class Service {
   Outcome run(const GenerationRequest& request, const RequestQueue::Turn& turn,
               Clock::time_point arrived, const Client& client);
 
-  // Refuses new requests, gives the running one `grace` to finish, then cancels it.
-  void shut_down(std::chrono::milliseconds grace);
+  // Refuses new requests and gives the running one `grace` to finish; true if none runs now.
+  bool close(std::chrono::milliseconds grace);
+  // After close: cancels what runs at its next chunk or step, and waits for that.
+  void cancel();
 
  private:
   const Served served_;

@@ -88,12 +88,31 @@ TEST(Disconnect, CancelsAStreamAndTheNextRequestIsAnswered) {
   const EndlessLane lane;
   Socket socket(lane.port());
   socket.post(endless(true));
-  EXPECT_THAT(socket.read_until("\"content\":\"\"}"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(socket.read_until("\"content\":\"\""), StartsWith("HTTP/1.1 200"));
   socket.cut();
   lane.until_logged(1);
   EXPECT_EQ(lane.log()[0]["outcome"], "cancelled");
   EXPECT_LT(lane.log()[0]["stats"]["generated_tokens"], 4000);
   EXPECT_EQ(lane.post_json(kChat, user_says("Hi", 2)).status, 200);
+}
+
+TEST(Disconnect, TheNextRequestKeepsTheChunksThatWereComplete) {
+  const EndlessLane lane;
+  const std::string text(300, 'x');
+  ordered_json body = endless(true);
+  body["messages"][0]["content"] = text;
+  {
+    const Socket socket(lane.port());
+    socket.post(body);
+    (void)socket.read_until("\"content\":\"\"");
+    (void)socket.read_until("\"content\":");
+  }
+  lane.until_logged(1);
+  ASSERT_EQ(lane.log()[0]["outcome"], "cancelled");
+  const ordered_json usage = lane.post_json(kChat, user_says(text, 1)).json["usage"];
+  const std::size_t prompt = usage["prompt_tokens"];
+  EXPECT_EQ(usage["prompt_tokens_details"]["cached_tokens"],
+            ENGINE_HAS_CACHE ? (prompt - 1) / 64 * 64 : 0);
 }
 
 TEST(Disconnect, CancelsAWholeReply) {
@@ -119,10 +138,28 @@ TEST(Disconnect, OneRequestTooManyIsRefused) {
   const EndlessLane lane(1h, 0);
   Socket socket(lane.port());
   socket.post(endless(true));
-  (void)socket.read_until("\"content\":\"\"}");
+  (void)socket.read_until("\"content\":\"\"");
   const Answer refused = lane.post_json(kChat, user_says("Hi", 2));
   EXPECT_EQ(refused.status, 429);
   EXPECT_EQ(refused.json["error"]["type"], "rate_limit_error");
+}
+
+TEST(Disconnect, TheQueueIsSeenAndLeftInTime) {
+  LiveLane::Options options;
+  options.context = 4096;
+  options.limits.queue.wait = 1ms;
+  const LiveLane lane(options);
+  Socket socket(lane.port());
+  socket.post(endless(true));
+  (void)socket.read_until("\"content\":\"\"");
+  EXPECT_THAT(lane.get("/metrics").body, HasSubstr("lane_requests_running 1\n"));
+  const httplib::Result late =
+      lane.client().Post(kChat, user_says("Hi", 2).dump(), "application/json");
+  ASSERT_TRUE(late);
+  EXPECT_EQ(late->status, 503);
+  EXPECT_EQ(late->get_header_value("Retry-After"), "1");
+  EXPECT_THAT(late->body, HasSubstr("\"code\":\"queue_timeout\""));
+  EXPECT_THAT(lane.get("/metrics").body, HasSubstr("lane_queue_length 0\n"));
 }
 
 TEST(Disconnect, ASlowRequestIsRefused) {
@@ -159,9 +196,37 @@ TEST(Stop, CancelsWhatDoesNotFinishInTime) {
   EndlessLane lane;
   const Socket socket(lane.port());
   socket.post(endless(true));
-  (void)socket.read_until("\"content\":\"\"}");
+  (void)socket.read_until("\"content\":\"\"");
   lane.server().stop(1ms);
   EXPECT_THAT(socket.read_until("\r\n0\r\n"), HasSubstr("\"code\":\"shutting_down\""));
+}
+
+TEST(Stop, RefusesNewRequestsMeanwhile) {
+  EndlessLane lane(1h, 0);
+  const Socket socket(lane.port());
+  socket.post(endless(true));
+  (void)socket.read_until("\"content\":\"\"");
+  std::thread stopping([&] { lane.server().stop(1h); });
+  Answer answer;
+  do
+    answer = lane.post_json(kChat, user_says("Hi", 2));  // 429: the stop has not begun
+  while (answer.status == 429);
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(answer.json["error"]["code"], "shutting_down");
+  stopping.join();
+  EXPECT_THAT(socket.read_until("[DONE]"), HasSubstr("[DONE]"));
+}
+
+TEST(Stop, DoesNotWaitForASlowClient) {
+  LiveLane::Options options;
+  options.server.read = 1h;
+  LiveLane lane(options);
+  const Socket slow(lane.port());
+  slow.send("POST " + kChat + " HTTP/1.1\r\n");
+  while (lane.get("/health").status != 200)
+    std::this_thread::yield();
+  lane.server().stop(1h);  // or this test never ends
+  EXPECT_EQ(slow.read_until("}}").find("HTTP/1.1 200"), std::string::npos);
 }
 
 TEST(Stop, LetsTheRunningRequestFinish) {
@@ -170,7 +235,7 @@ TEST(Stop, LetsTheRunningRequestFinish) {
   ordered_json body = user_says("Hi", 200);
   body["stream"] = true;
   socket.post(body);
-  (void)socket.read_until("\"content\":\"\"}");
+  (void)socket.read_until("\"content\":\"\"");
   lane.server().stop(1h);
   EXPECT_THAT(socket.read_until("[DONE]"), HasSubstr("[DONE]"));
 }

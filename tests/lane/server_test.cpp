@@ -11,6 +11,7 @@ namespace engine::lane {
 namespace {
 
 using namespace testing;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -54,6 +55,41 @@ TEST(Server, AStreamIsTheWholeReplyInChunks) {
   EXPECT_EQ(events[events.size() - 3]["choices"][0]["finish_reason"], "length");
   EXPECT_EQ(events[events.size() - 2]["usage"]["completion_tokens"], 24);
   EXPECT_EQ(events.back(), "[DONE]");
+}
+
+std::vector<std::string> names_of(const ordered_json& object) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : object.items())
+    names.push_back(name);
+  return names;
+}
+
+TEST(Server, RepliesHaveEveryFieldOfOpenAis) {
+  const LiveLane lane;
+  ordered_json body = user_says("Hello", 3);
+  const ordered_json whole = lane.post_json(kChat, body).json;
+  EXPECT_THAT(names_of(whole), ElementsAre("id", "object", "created", "model", "system_fingerprint",
+                                           "service_tier", "choices", "usage", "timings"));
+  EXPECT_THAT(names_of(whole["choices"][0]),
+              ElementsAre("index", "message", "logprobs", "finish_reason"));
+  EXPECT_THAT(names_of(whole["choices"][0]["message"]),
+              ElementsAre("role", "content", "refusal", "annotations"));
+  EXPECT_THAT(names_of(whole["usage"]),
+              ElementsAre("prompt_tokens", "completion_tokens", "total_tokens",
+                          "prompt_tokens_details", "completion_tokens_details"));
+  body["stream"] = true;
+  EXPECT_THAT(names_of(events_of(lane.post_json(kChat, body).body).front()),
+              ElementsAre("id", "object", "created", "model", "system_fingerprint", "service_tier",
+                          "choices"));
+  body["stream_options"] = {{"include_usage", true}};
+  const std::vector<ordered_json> events = events_of(lane.post_json(kChat, body).body);
+  EXPECT_EQ(events[0]["choices"][0]["delta"],
+            (ordered_json{{"role", "assistant"}, {"content", ""}, {"refusal", nullptr}}));
+  for (std::size_t i = 0; i + 1 < events.size(); ++i) {
+    EXPECT_EQ(events[i]["id"], events[0]["id"]);
+    ASSERT_TRUE(events[i].contains("usage")) << "null in all chunks but the last one";
+    EXPECT_EQ(events[i]["usage"].is_null(), i + 2 < events.size());
+  }
 }
 
 TEST(Server, ACompletionHasItsOwnShape) {
@@ -146,6 +182,26 @@ TEST(Server, MetricsCountWhatHappened) {
         "lane_request_seconds_count 1\n", "lane_prefix_cache_queries_total 1\n",
         "lane_prefix_cache_hits_total 0\n"})
     EXPECT_THAT(text, HasSubstr(line));
+}
+
+TEST(Server, CountsAndLogsWhatIsRefusedAtTheDoor) {
+  LiveLane::Options options;
+  options.server.api_key = "opensesame";
+  options.server.body_bytes = 100;
+  const LiveLane lane(options);
+  const httplib::Headers key{{"Authorization", "Bearer opensesame"}};
+  (void)lane.post(kChat, "{}");
+  (void)lane.post("/v1/completions", std::string(200, ' '), key);
+  (void)lane.post("/tokenize", "{", key);
+  (void)lane.get("/nowhere", key);
+  const std::string text = lane.get("/metrics", key).body;
+  std::vector<std::string> logged;
+  for (const ordered_json& line : lane.log())
+    logged.push_back(line["endpoint"].get<std::string>() + " " + line["status"].dump());
+  EXPECT_THAT(logged, ElementsAre("chat 401", "completions 413", "tokenize 400", "other 404"));
+  for (const char* label : {"\"chat\",outcome=\"401\"", "\"completions\",outcome=\"413\"",
+                            "\"tokenize\",outcome=\"400\"", "\"other\",outcome=\"404\""})
+    EXPECT_THAT(text, HasSubstr(std::string("lane_requests_total{endpoint=") + label + "} 1\n"));
 }
 
 TEST(Server, LogsALineARequestWithoutThePrompt) {

@@ -1,0 +1,38 @@
+#include "lane/model_endpoints.h"
+
+#include "lane/chat.h"
+
+namespace engine::lane {
+
+using nlohmann::ordered_json;
+
+ordered_json tokenize(const JsonField& body, const Served& served) {
+  std::vector<model::Token> tokens;
+  if (const auto messages = body.find("messages")) {
+    std::vector<model::Message> list = read_messages(*messages, served.format);
+    if (const auto tools = body.find("tools")) add_tools(list, *tools);
+    tokens = encode_messages(served.model, list);
+  } else if (const auto prompt = body.find("prompt")) {
+    tokens = read_tokens(*prompt, served);
+  } else {
+    tokens = read_tokens(body.at("content"), served);
+  }
+  return {{"tokens", tokens}, {"count", tokens.size()}, {"max_model_len", served.context}};
+}
+
+ordered_json detokenize(const JsonField& body, const Served& served) {
+  const JsonField tokens = body.at("tokens");
+  if (!tokens.value().is_array()) tokens.fail_expected("an array of token ids");
+  return {{"content", served.model.tokenizer().decode(read_tokens(tokens, served))}};
+}
+
+ordered_json list_models(const Served& served) {
+  const ordered_json model{{"id", served.name},
+                           {"object", "model"},
+                           {"created", 0},
+                           {"owned_by", "local"},
+                           {"max_model_len", served.context}};
+  return {{"object", "list"}, {"data", ordered_json::array({model})}};
+}
+
+}  // namespace engine::lane
