@@ -2,9 +2,10 @@
 
     python3 soak.py --engine PATCHED --requests 600
 
-Not run as a test: it takes several minutes for a few hundred requests. Both lanes cut at the same grid, so
-text and log-probabilities must be the same bit for bit. Memory is the warm lane's resident set, sampled after
-each session; from the second quarter on it may grow by 8 MiB.
+Not run as a test: it takes several minutes for a few hundred requests. A turn every six seconds, which is more
+often than an agent asks that also runs its tools, makes an hour of 600. Both lanes cut at the same grid, so text
+and log-probabilities must be the same bit for bit. Memory is the warm lane's resident set, sampled after each
+session; from the second quarter on it may grow by 8 MiB.
 """
 
 import sys
@@ -22,14 +23,21 @@ from play import Play  # noqa: E402
 ALLOWED_GROWTH = 8 << 20
 
 
-def resident_bytes(process_id: int) -> int:
+def resident_bytes(process_id: int, field: str = "VmRSS") -> int:
+    """The resident set now; with "VmHWM" the largest so far."""
     with open(f"/proc/{process_id}/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS:")) * 1024
+        return next(int(line.split()[1]) for line in status if line.startswith(field + ":")) * 1024
+
+
+def print_memory(samples: list[int], peak: int) -> None:
+    names = ["first", "a quarter", "half", "three quarters", "last"]
+    shown = [samples[(len(samples) - 1) * i // 4] for i in range(5)]
+    print_table(["resident MiB", *names, "peak"], [["", *[bytes / 2**20 for bytes in [*shown, peak]]]])
 
 
 def soak(warm: Lane, cold: Lane, requests: int) -> tuple[dict[str, float], list[int], list[str]]:
     """Sums over all requests, the memory after each session, and what went wrong."""
-    sums = {"requests": 0, "sessions": 0, "passed": 0, "prompt": 0, "cached": 0, "warm s": 0.0, "cold s": 0.0}
+    sums = {"requests": 0, "sessions": 0, "passed": 0, "differing": 0, "prompt": 0, "cached": 0, "warm s": 0.0, "cold s": 0.0}
     memory, failures = [], []
     while sums["requests"] < requests:
         task = AGENT_TASKS[int(sums["sessions"]) % len(AGENT_TASKS)]
@@ -43,6 +51,7 @@ def soak(warm: Lane, cold: Lane, requests: int) -> tuple[dict[str, float], list[
                 replies.append(lane.chat(as_openai(session.messages), **fields))
                 sums[name] += time.monotonic() - started
             if essence(replies[0]) != essence(replies[1]):
+                sums["differing"] += 1
                 failures.append(f"request {sums['requests']}: the reply differs from the cold one")
             sums["requests"] += 1
             sums["prompt"] += replies[0]["usage"]["prompt_tokens"]
@@ -58,16 +67,16 @@ def soak(warm: Lane, cold: Lane, requests: int) -> tuple[dict[str, float], list[
 
 def main() -> None:
     options = parser(__doc__.split("\n")[0])
-    options.add_argument("--requests", type=int, default=300)
+    options.add_argument("--requests", type=int, default=600)
     options = options.parse_args()
     if options.lane:
         sys.exit("the memory of a lane elsewhere cannot be read; give --engine PROGRAM")
     with Lane.open(options) as warm, Lane.open(options, cache=False) as cold:
         sums, memory, failures = soak(warm, cold, options.requests)
+        peak = resident_bytes(warm.process.pid, "VmHWM")
     print_table(list(sums), [list(sums.values())])
-    settled = memory[len(memory) // 4]
-    print(f"resident: {settled / 2**20:.1f} MiB after a quarter, {memory[-1] / 2**20:.1f} MiB at the end")
-    if memory[-1] > settled + ALLOWED_GROWTH:
+    print_memory(memory, peak)
+    if memory[-1] > memory[(len(memory) - 1) // 4] + ALLOWED_GROWTH:
         failures.append("memory grows")
     finish(failures)
 
