@@ -44,7 +44,7 @@ CodeRange search_range(const Source& source, const Hunk& hunk) {
 }  // namespace
 
 bool holds_another_version(const Source& source, const Hunk& written) {
-  if (!source.unreadable().empty()) return false;
+  if (!source.bad_bytes().empty()) return false;
   const Hunk hunk = whole_tokens(written, source.language());
   const Side before = make_side(hunk, source.language(), HunkLine::Kind::kRemoved);
   const Side after = make_side(hunk, source.language(), HunkLine::Kind::kAdded);

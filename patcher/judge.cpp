@@ -36,7 +36,7 @@ bool all(const std::vector<PartState>& states, PartState wanted) {
 
 std::optional<FileMap> confirm_undone(const Patch& patch, const FileMap& now, Trial backward) {
   if (!backward.ok()) return std::nullopt;
-  const Trial again = try_patch(patch, backward.after);
+  const Trial again = try_patch(patch, backward.after, ScopeRule::kStrict, Failures::kFirst);
   if (!again.ok() || !again.after.same_as(now)) return std::nullopt;
   return std::move(backward.after);
 }
@@ -53,7 +53,7 @@ class Judge {
       : patch_(patch),
         before_(before),
         forward_(try_patch(patch, before)),
-        backward_(try_patch(reversed(patch), before, ScopeRule::kUndo)),
+        backward_(try_patch(reversed(patch), before, ScopeRule::kUndo, Failures::kVerdict)),
         states_(part_states(forward_, backward_)),
         out_{.paths = forward_.paths, .after = before} {}
 
@@ -126,7 +126,7 @@ class Judge {
       return refuse(Verdict::kNoEffect, "the patch changes nothing");
     }
     const Trial undone = try_patch(reversed(patch_), forward_.after, ScopeRule::kUndo);
-    const Trial again = try_patch(patch_, forward_.after, ScopeRule::kStrict, Failures::kSilent);
+    const Trial again = try_patch(patch_, forward_.after, ScopeRule::kStrict, Failures::kParts);
     if (!undone.ok() || !all(part_states(again, undone), PartState::kInPlace)) {
       refuse(Verdict::kAmbiguous, "once applied, the patch could not be told from not applied");
       out_.findings.front().hints.push_back("give the hunk more context");
@@ -168,7 +168,7 @@ class Judge {
 std::optional<FileMap> take_off(const Patch& patch, const FileMap& now) {
   Trial backward = try_patch(reversed(patch), now, ScopeRule::kUndo, Failures::kFirst);
   if (!backward.ok()) return std::nullopt;
-  const Trial forward = try_patch(patch, now, ScopeRule::kStrict, Failures::kSilent);
+  const Trial forward = try_patch(patch, now, ScopeRule::kStrict, Failures::kParts);
   if (!all(part_states(forward, backward), PartState::kInPlace)) return std::nullopt;
   return confirm_undone(patch, now, std::move(backward));
 }

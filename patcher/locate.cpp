@@ -31,12 +31,13 @@ class Locator {
       : source_(source),
         hunk_(whole_tokens(hunk, source.language())),
         rule_(rule),
-        explains_(rule == ScopeRule::kStrict && failures == Failures::kAll),
+        tells_(failures == Failures::kAll),
+        explains_(rule == ScopeRule::kStrict && tells_),
         side_(make_side(hunk_, source.language(), HunkLine::Kind::kRemoved)) {}
 
   HunkResult run() {
     const auto match = find();
-    if (!match) return std::move(out_);
+    if (!match || !readable(source_.unreadable())) return std::move(out_);
     const auto [begin, end] = match_bytes(source_, *match);
     out_.site = source_.place(begin);
     out_.site_begin = begin;
@@ -64,16 +65,15 @@ class Locator {
   }
   void hint(std::string text) { out_.failure->hints.push_back(std::move(text)); }
   void list(const std::vector<uint32_t>& bytes) {
+    if (!tells_) return;
     for (size_t i = 0; i < bytes.size() && i < kMaxCandidates; ++i) {
       out_.failure->candidates.push_back(source_.candidate(bytes[i]));
     }
   }
 
   std::optional<Match> find() {
-    if (!source_.unreadable().empty()) {
-      fail_in_file(Verdict::kDamagedParse, source_.unreadable());
-      return std::nullopt;
-    }
+    const bool by_syntax = !hunk_.scope.file || !hunk_.heading.empty();
+    if (!readable(by_syntax ? source_.unreadable() : source_.bad_bytes())) return std::nullopt;
     if (side_.code.empty()) {
       fail_in_file(Verdict::kMalformed,
                    "the anchor has no token: comments and blanks are no anchor");
@@ -85,6 +85,11 @@ class Locator {
       matches = search({whole_file()});
     }
     return choose(matches);
+  }
+
+  bool readable(const std::string& problem) {
+    if (!problem.empty()) fail_in_file(Verdict::kDamagedParse, problem);
+    return problem.empty();
   }
 
   CodeRange whole_file() const { return {0, static_cast<uint32_t>(source_.code().size())}; }
@@ -201,7 +206,7 @@ class Locator {
          fmt::format("the anchor is there {} times in scope `{}`, the patch says {}",
                      matches.size(), hunk_.scope.text, wanted));
     list_matches(matches);
-    if (!source_.damage().empty() && matches.size() < wanted) {
+    if (tells_ && matches.size() < wanted && !source_.damage().empty()) {
       hint("the rest may be in a damaged region: " + describe(source_, source_.damage().front()));
     }
     return std::nullopt;
@@ -299,7 +304,8 @@ class Locator {
   const Source& source_;
   const Hunk hunk_;
   ScopeRule rule_;
-  bool explains_;  // somebody reads why it failed
+  bool tells_;     // somebody reads the candidates and hints
+  bool explains_;  // and why it is not there
   const Side side_;
   std::vector<CodeRange> ranges_;
   HunkResult out_;

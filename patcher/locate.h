@@ -16,10 +16,11 @@ namespace patcher {
 // caller proves the result by doing the patch again.
 enum class ScopeRule { kStrict, kUndo };
 
-// What a trial is for. kAll reports everything that is wrong and where else the anchor is; kSilent
-// goes through all parts too, but nobody reads why one failed; kFirst ends at the first failure,
-// and then only that it failed means anything.
-enum class Failures { kAll, kSilent, kFirst };
+// What a trial is for. kAll reports everything that is wrong and where else the anchor is;
+// kVerdict finds the same failures, but nobody reads more of them than their verdicts; kParts asks
+// only which parts are done; kFirst ends at the first failure, and then only that it failed means
+// anything.
+enum class Failures { kAll, kVerdict, kParts, kFirst };
 
 // What became of one hunk in one file.
 struct HunkResult {

@@ -1,5 +1,7 @@
 #include "patcher/source.h"
 
+#include <fmt/format.h>
+
 namespace patcher {
 namespace {
 
@@ -18,6 +20,10 @@ std::string reject(std::string_view bytes) {
     return "the file holds unresolved merge markers";
   }
   return {};
+}
+
+std::string beyond_budget() {
+  return fmt::format("the file is beyond the parse budget ({})", ParseBudget{}.display());
 }
 
 class ConditionalFinder {
@@ -118,15 +124,23 @@ Place Source::place(uint32_t byte) const {
           .column = static_cast<int>(byte - lines().begin(line)) + 1};
 }
 
+const std::string& Source::bad_bytes() const {
+  if (bad_bytes_) return *bad_bytes_;
+  bad_bytes_ = reject(bytes_);
+  if (bad_bytes_->empty() && language_ != Language::kLines && bytes_.size() > ParseBudget{}.bytes) {
+    bad_bytes_ = beyond_budget();
+  }
+  return *bad_bytes_;
+}
+
 void Source::parse() const {
   if (parsed_) return;
   parsed_ = true;
-  unreadable_ = reject(bytes_);
+  unreadable_ = bad_bytes();
   if (!unreadable_.empty() || language_ == Language::kLines) return;
-  const ParseBudget budget;
-  tree_ = SyntaxTree::parse(bytes_, language_, budget, old_ ? old_->tree_.get() : nullptr, edits_);
+  tree_ = SyntaxTree::parse(bytes_, language_, {}, old_ ? old_->tree_.get() : nullptr, edits_);
   old_.reset();
-  if (!tree_) unreadable_ = "the file is beyond the parse budget (4 MiB, 2 s)";
+  if (!tree_) unreadable_ = beyond_budget();
 }
 
 const std::string& Source::unreadable() const {

@@ -46,8 +46,9 @@ class Source {
   const Lines& lines() const;
   Place place(uint32_t byte) const;
 
-  // Why no patch may touch the file at all (UTF-16, NUL bytes, merge markers, parse budget), or
-  // empty.
+  // Why no patch may touch the file at all, or empty: as far as its bytes tell (UTF-16, NUL bytes,
+  // merge markers, size), and with its parse (budget).
+  const std::string& bad_bytes() const;
   const std::string& unreadable() const;
   // REQUIRES unreadable().empty() for all of these; empty in a file without a grammar.
   const SyntaxTree* tree() const;
@@ -67,6 +68,7 @@ class Source {
   Language language_;
   mutable std::shared_ptr<const Source> old_;  // until parsed
   std::vector<ByteEdit> edits_;
+  mutable std::optional<std::string> bad_bytes_;
   mutable bool parsed_ = false;
   mutable std::string unreadable_;
   mutable std::shared_ptr<const SyntaxTree> tree_;

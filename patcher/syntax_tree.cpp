@@ -1,5 +1,7 @@
 #include "patcher/syntax_tree.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -7,8 +9,6 @@
 
 namespace patcher {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 struct ParserDelete {
   void operator()(TSParser* parser) const { ts_parser_delete(parser); }
@@ -20,8 +20,19 @@ const char* read_text(void* payload, uint32_t byte, TSPoint, uint32_t* length) {
   return *length > 0 ? text.data() + byte : "";
 }
 
-bool past_deadline(TSParseState* state) {
-  return Clock::now() > *static_cast<Clock::time_point*>(state->payload);
+using Clock = std::chrono::steady_clock;
+
+// What is left of a budget. The parser asks once in a hundred of its actions whether to go on.
+struct Remaining {
+  static constexpr uint64_t kStepsBetweenAsking = 100;
+  uint64_t steps;
+  Clock::time_point deadline;
+};
+
+bool past_budget(TSParseState* state) {
+  Remaining& left = *static_cast<Remaining*>(state->payload);
+  left.steps -= std::min(left.steps, Remaining::kStepsBetweenAsking);
+  return left.steps == 0 || Clock::now() > left.deadline;
 }
 
 // Only byte offsets are ever asked of the trees, so that rows and columns may stay zero.
@@ -38,9 +49,11 @@ void mark_edits(TSTree* tree, const std::vector<ByteEdit>& edits) {
   }
 }
 
-TSTree* parse_text(TSParser* parser, TSTree* old, std::string_view text, uint64_t microseconds) {
-  auto deadline = Clock::now() + std::chrono::microseconds(microseconds);
-  TSParseOptions options{.payload = &deadline, .progress_callback = past_deadline};
+TSTree* parse_text(TSParser* parser, TSTree* old, std::string_view text,
+                   const ParseBudget& budget) {
+  Remaining left{.steps = budget.steps,
+                 .deadline = Clock::now() + std::chrono::seconds(budget.seconds)};
+  TSParseOptions options{.payload = &left, .progress_callback = past_budget};
   TSInput input{
       .payload = &text, .read = read_text, .encoding = TSInputEncodingUTF8, .decode = nullptr};
   return ts_parser_parse_with_options(parser, old, input, options);
@@ -48,17 +61,23 @@ TSTree* parse_text(TSParser* parser, TSTree* old, std::string_view text, uint64_
 
 }  // namespace
 
+std::string ParseBudget::display() const {
+  return fmt::format("{} MiB, {} million steps, {} s", bytes >> 20, steps / 1'000'000, seconds);
+}
+
 std::shared_ptr<const SyntaxTree> SyntaxTree::parse(std::string_view text, Language language,
                                                     const ParseBudget& budget,
                                                     const SyntaxTree* old,
                                                     const std::vector<ByteEdit>& edits) {
   if (text.size() > budget.bytes) return nullptr;
-  const std::unique_ptr<TSParser, ParserDelete> parser(ts_parser_new());
+  // Kept: what it has allocated serves the next text. Setting the language makes it forget a text
+  // that it did not finish.
+  thread_local const std::unique_ptr<TSParser, ParserDelete> parser(ts_parser_new());
   ts_parser_set_language(parser.get(), grammar(language));
   std::unique_ptr<TSTree, TreeDelete> base(old != nullptr ? ts_tree_copy(old->tree_.get())
                                                           : nullptr);
   if (base) mark_edits(base.get(), edits);
-  TSTree* tree = parse_text(parser.get(), base.get(), text, budget.microseconds);
+  TSTree* tree = parse_text(parser.get(), base.get(), text, budget);
   return tree != nullptr ? std::shared_ptr<const SyntaxTree>(new SyntaxTree(tree)) : nullptr;
 }
 

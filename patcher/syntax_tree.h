@@ -13,10 +13,16 @@
 
 namespace patcher {
 
-// Limits of one parse. A file beyond them is refused ("parse budget"), never waited for.
+// Limits of one parse. A file beyond them is refused ("parse budget"), never waited for. Steps, the
+// parser's actions, are the same on every machine; a megabyte of source takes about one million.
+// Seconds are the last resort, for text that is no source at all, where a step can take long.
 struct ParseBudget {
   size_t bytes = 4u << 20;
-  uint64_t microseconds = 2'000'000;
+  uint64_t steps = 8'000'000;
+  int seconds = 10;
+
+  // "4 MiB, 8 million steps, 10 s"
+  std::string display() const;
 };
 
 // A region that the grammar could not make sense of.

@@ -1,6 +1,8 @@
 // try_patch: operations first, then the hunks of each file, all judged on the state before.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "patcher/health.h"
 #include "patcher/judge.h"
 
@@ -154,7 +156,15 @@ class TrialRun {
       whole = whole && part.done;
       out_.parts.push_back(std::move(part));
     }
-    if (whole) finish(change, state, std::move(edits));
+    if (whole && wants_result(change)) finish(change, state, std::move(edits));
+  }
+
+  // Where only the parts are asked for, the result of a file matters to its later hunks alone.
+  bool wants_result(const FileChange& change) const {
+    return failures_ != Failures::kParts ||
+           std::any_of(patch_.changes.begin(), patch_.changes.end(), [&](const FileChange& other) {
+             return &other > &change && other.path == change.path;
+           });
   }
 
   void hunk(const Source& source, const Hunk& hunk, Trial::Part& part,

@@ -112,6 +112,22 @@ TEST(ParseBudget, LargeAndDeepFilesAreRefusedNotWaitedFor) {
   EXPECT_TRUE(!deep.unreadable().empty() || !deep.damage().empty());
 }
 
+// Counted in steps, so that the same file is refused on every machine; what a refused text left in
+// the parser does not reach the next one.
+TEST(ParseBudget, CountsStepsAndLeavesNothingBehind) {
+  std::string text;
+  for (int i = 0; i < 2000; ++i)
+    text += "int f" + std::to_string(i) + "() { return 1 }\n";
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_EQ(SyntaxTree::parse(text, Language::kCpp, {.steps = 5000}), nullptr);
+    const auto small = SyntaxTree::parse("int x;\n", Language::kCpp, {.steps = 5000});
+    ASSERT_NE(small, nullptr);
+    EXPECT_TRUE(small->damage().empty());
+    EXPECT_EQ(ts_node_end_byte(small->root()), 7u);
+  }
+  EXPECT_EQ(SyntaxTree::parse(text, Language::kCpp)->damage().size(), 2000u);
+}
+
 // Tried place by place, this would take longer than the age of the universe.
 TEST(ParseBudget, ManySkipsOverManyPlacesAreDecidedAtOnce) {
   Hunk hunk{.lines = {{.text = "a;"}}};
