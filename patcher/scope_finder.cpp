@@ -66,9 +66,44 @@ std::vector<std::string> components(TSNode name, std::string_view text) {
   return out;
 }
 
+// Tells without looking which nodes cannot hold a scope: most of a file is statements, and a walk
+// through all of their nodes costs more than the parse of an edit. Knows nothing of damaged nodes,
+// in which a keyword or a brace may be MISSING.
+class BarrenNodes {
+ public:
+  explicit BarrenNodes(std::string_view text) : text_(text) {
+    for (const std::string_view word :
+         {"class", "struct", "union", "enum", "namespace", "template"}) {
+      for (size_t i = text.find(word); i != text.npos; i = text.find(word, i + 1))
+        words_.push_back(static_cast<uint32_t>(i));
+    }
+    std::sort(words_.begin(), words_.end());
+  }
+
+  // Of a function's parts: the functions in it do not count, so that only types are left.
+  bool in_function(TSNode node) const { return !ts_node_has_error(node) && !has_word(node); }
+
+  // Outside of functions, where a scope may also be any declaration, in a lambda's body too.
+  bool outside(TSNode node, std::string_view type) const {
+    if (ts_node_has_error(node)) return false;
+    if (type == "initializer_list") return !has_word(node) && !has(node, ';');
+    return (type == "declaration" || type == "field_declaration") && !has(node, '{');
+  }
+
+ private:
+  bool has_word(TSNode node) const {
+    const auto next = std::lower_bound(words_.begin(), words_.end(), ts_node_start_byte(node));
+    return next != words_.end() && *next < ts_node_end_byte(node);
+  }
+  bool has(TSNode node, char c) const { return text_of(node, text_).find(c) != text_.npos; }
+
+  std::string_view text_;
+  std::vector<uint32_t> words_;  // where they are, in order
+};
+
 class Finder {
  public:
-  Finder(const SyntaxTree& tree, std::string_view text) : tree_(tree), text_(text) {}
+  Finder(const SyntaxTree& tree, std::string_view text) : tree_(tree), text_(text), barren_(text) {}
 
   std::vector<Scope> run() {
     walk(tree_.root(), [&](TSNode node, int depth) { return visit(node, depth); });
@@ -100,7 +135,7 @@ class Finder {
     } else if (type == "declaration" || type == "field_declaration") {
       add_function(node, depth, Scope::Kind::kDeclaration);
     }
-    return true;
+    return !(in_function() ? barren_.in_function(node) : barren_.outside(node, type));
   }
 
   void note_template(TSNode node) {
@@ -182,6 +217,7 @@ class Finder {
 
   const SyntaxTree& tree_;
   std::string_view text_;
+  const BarrenNodes barren_;
   std::vector<Level> levels_;
   std::vector<Scope> scopes_;
   uint32_t template_begin_ = 0;
