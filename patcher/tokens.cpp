@@ -1,7 +1,6 @@
 #include "patcher/tokens.h"
 
 #include <array>
-#include <cctype>
 
 namespace patcher {
 namespace {
@@ -11,21 +10,39 @@ constexpr std::array<std::string_view, 24> kPunctuators = {
     "...", "<=>", "<<=", "->*", "::", "->", "++", "--", "<<", "<=", ">=", "==",
     "!=",  "&&",  "||",  "+=",  "-=", "*=", "/=", "%=", "&=", "|=", "^=", "##"};
 
-bool is_word(char c) {
-  const auto u = static_cast<unsigned char>(c);
-  return std::isalnum(u) != 0 || c == '_' || c == '$' || u >= 0x80;
-}
-bool is_blank(char c) {
+constexpr bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
-bool is_digit(char c) {
+constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
+}
+
+// What a byte can be, looked up: every byte of every file passes here.
+constexpr uint8_t kWord = 1;
+constexpr uint8_t kAlone = 2;  // a token by itself whatever follows
+constexpr auto kBytes = [] {
+  std::array<uint8_t, 256> table{};
+  for (unsigned u = 0; u < 256; ++u) {
+    const auto c = static_cast<char>(u);
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (letter || is_digit(c) || c == '_' || c == '$' || u >= 0x80) table[u] |= kWord;
+    if (std::string_view("()[]{},;?~").find(c) != std::string_view::npos) table[u] |= kAlone;
+  }
+  return table;
+}();
+
+bool is_word(char c) {
+  return (kBytes[static_cast<unsigned char>(c)] & kWord) != 0;
+}
+bool is_alone(char c) {
+  return (kBytes[static_cast<unsigned char>(c)] & kAlone) != 0;
 }
 
 class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {
     if (text_.starts_with("\xEF\xBB\xBF")) pos_ = 3;
+    tokens_.reserve(text.size() / 6 + 8);
   }
 
   std::vector<Token> run() {
@@ -51,7 +68,7 @@ class Lexer {
     if (c == '\n') return newline();
     if (is_blank(c)) return void(++pos_);
     if (const size_t n = splice(pos_)) return void(pos_ += n);
-    if (sees("//") || sees("/*")) return comment();
+    if (c == '/' && (at(pos_ + 1) == '/' || at(pos_ + 1) == '*')) return comment();
     if (c == '#' && line_start_) return directive();
     const size_t begin = pos_;
     token_end();
@@ -113,9 +130,10 @@ class Lexer {
 
   void token_end() {
     const char c = text_[pos_];
+    if (is_alone(c)) return void(++pos_);
+    if (is_word(c)) return is_digit(c) ? number() : word();
     if (expect_header_ && c == '<') return header_name();
-    if (is_digit(c) || (c == '.' && is_digit(at(pos_ + 1)))) return number();
-    if (is_word(c)) return word();
+    if (c == '.' && is_digit(at(pos_ + 1))) return number();
     if (c == '"' || c == '\'') return quoted(c);
     for (std::string_view p : kPunctuators) {
       if (p.front() == c && sees(p)) return void(pos_ += p.size());
@@ -147,15 +165,20 @@ class Lexer {
   void word() {
     const size_t begin = pos_;
     while (pos_ < text_.size()) {
-      const size_t n = splice(pos_);
-      if (n == 0 && !is_word(text_[pos_])) break;
-      pos_ += n != 0 ? n : 1;
+      if (is_word(text_[pos_])) {
+        ++pos_;
+      } else if (const size_t n = splice(pos_)) {
+        pos_ += n;
+      } else {
+        break;
+      }
     }
-    const auto prefix = text_.substr(begin, pos_ - begin);
     const char quote = at(pos_);
+    if (quote != '"' && quote != '\'') return;
+    const auto prefix = text_.substr(begin, pos_ - begin);
     if (quote == '"' && prefix.ends_with('R') && prefix.size() <= 3) return raw_string();
     const bool encoding = prefix == "u8" || prefix == "u" || prefix == "U" || prefix == "L";
-    if (encoding && (quote == '"' || quote == '\'')) quoted(quote);
+    if (encoding) quoted(quote);
   }
 
   void raw_string() {
