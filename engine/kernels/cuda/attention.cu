@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "kernels/cuda/attention_decode.h"
 #include "kernels/cuda/attention_prefill.h"
 #include "kernels/cuda/attention_problem.cuh"
 
@@ -21,6 +22,7 @@ using numerics::kTileKeys;
 constexpr unsigned kWarps = 4;
 constexpr unsigned kThreads = kWarps * kWarp;
 constexpr unsigned kQueries = kWarps * 16;
+constexpr unsigned kMostMergeThreads = 256;  // the largest head
 
 template <unsigned kHead>  // head sizes up to this
 struct Layout {
@@ -222,29 +224,55 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(const AttentionProb
   }
 }
 
-// One block a row and query head; adds the segments that the row sees, ascending.
-__global__ void merge_kernel(const AttentionProblem p) {
+// One block a row and query head, one thread a dimension; adds the segments that the row sees,
+// ascending. Their maxima have no order, so the factors of every step are known before the steps
+// begin, and the first segments are fetched meanwhile.
+__global__ void __launch_bounds__(kMostMergeThreads) merge_kernel(const AttentionProblem p) {
+  constexpr unsigned kHeld = 16;
+  extern __shared__ float2 factors[];  // [segments], then the maxima, a float each
   let_next_begin();
-  wait_for_previous();
   const std::size_t all = gridDim.x, index = blockIdx.x, width = 2 + p.head_size;
   const KeyRange seen = visible(p, static_cast<unsigned>(index / p.query_heads) * p.group);
   const unsigned begin = seen.begin / kSegmentKeys - p.first_segment;
-  const unsigned end = (seen.end - 1) / kSegmentKeys - p.first_segment;
-  for (unsigned d = threadIdx.x; d < p.head_size; d += blockDim.x) {
-    const float* part = p.partial + (begin * all + index) * width;
-    float maximum = part[0], sum = part[1], out = part[2 + d];
-#pragma unroll 4
-    for (unsigned s = begin + 1; s <= end; ++s) {
-      part += all * width;
-      const float next = fmaxf(maximum, part[0]);
-      const float a = numerics::softmax_exp2(maximum - next);
-      const float b = numerics::softmax_exp2(part[0] - next);
-      maximum = next;
-      sum = sum * a + part[1] * b;
-      out = out * a + part[2 + d] * b;
-    }
-    p.out[index * p.head_size + d] = round_bf16(out / sum + 0.0f);
+  const unsigned count = (seen.end - 1) / kSegmentKeys - p.first_segment - begin + 1;
+  const float* parts = p.partial + (begin * all + index) * width;
+  auto* maxima = reinterpret_cast<float*>(factors + count);
+  const unsigned d = threadIdx.x;
+  wait_for_previous();
+  for (unsigned s = d; s < count; s += blockDim.x)
+    maxima[s] = parts[s * all * width];
+  float sums[kHeld], outs[kHeld];
+#pragma unroll
+  for (unsigned s = 0; s < kHeld; ++s) {
+    if (s >= count) break;
+    sums[s] = parts[s * all * width + 1];
+    outs[s] = parts[s * all * width + 2 + d];
   }
+  __syncthreads();
+  for (unsigned s = d; s < count; s += blockDim.x) {
+    float before = numerics::kLowestScore;
+#pragma unroll 8
+    for (unsigned i = 0; i < s; ++i)
+      before = fmaxf(before, maxima[i]);
+    const float next = fmaxf(before, maxima[s]);
+    factors[s] = {numerics::softmax_exp2(before - next), numerics::softmax_exp2(maxima[s] - next)};
+  }
+  __syncthreads();
+  float sum = sums[0], out = outs[0];
+  const auto add = [&](unsigned s, float part_sum, float part_out) {
+    const float2 factor = factors[s];
+    sum = sum * factor.x + part_sum * factor.y;
+    out = out * factor.x + part_out * factor.y;
+  };
+#pragma unroll
+  for (unsigned s = 1; s < kHeld; ++s) {
+    if (s >= count) break;
+    add(s, sums[s], outs[s]);
+  }
+#pragma unroll 8
+  for (unsigned s = kHeld; s < count; ++s)
+    add(s, parts[s * all * width + 1], parts[s * all * width + 2 + d]);
+  p.out[index * p.head_size + d] = round_bf16(out / sum + 0.0f);
 }
 
 // ---- Launchers
@@ -261,9 +289,10 @@ void launch_attention(const AttentionProblem& p, cudaStream_t stream) {
          attention_kernel<kHead>, p);
 }
 
-void launch_for_head(const AttentionProblem& p, cudaStream_t stream) {
-  if (p.partial == nullptr && (p.head_size == 64 || p.head_size == 128))
-    return attention_prefill(p, stream);
+void launch_for_head(const AttentionProblem& p, Phase phase, cudaStream_t stream) {
+  if (p.head_size == 64 || p.head_size == 128) {
+    return phase == Phase::kDecode ? attention_decode(p, stream) : attention_prefill(p, stream);
+  }
   if (p.head_size <= 32) return launch_attention<32>(p, stream);
   if (p.head_size <= 64) return launch_attention<64>(p, stream);
   if (p.head_size <= 128) return launch_attention<128>(p, stream);
@@ -303,15 +332,17 @@ void Attention::run(bf16* out, const KvRows& kv, const HeadShape& heads, const A
                     std::size_t rows, cudaStream_t stream) {
   AttentionProblem p = make_problem(out, kv, heads, args, rows);
   // Within one segment the two orders are the same.
-  if (args.phase == Phase::kPrefill || p.segments == 1) return launch_for_head(p, stream);
+  if (args.phase == Phase::kPrefill || p.segments == 1)
+    return launch_for_head(p, args.phase, stream);
   const std::size_t results = rows * heads.query_heads;
   const std::size_t bytes = p.segments * results * (2 + heads.head_size) * sizeof(float);
   if (segments_.size() < bytes) segments_ = DeviceMemory(std::max(bytes, 2 * segments_.size()));
   p.partial = reinterpret_cast<float*>(segments_.data());
-  launch_for_head(p, stream);
+  launch_for_head(p, args.phase, stream);
   launch(stream,
          {.grid = dim3(static_cast<unsigned>(results)),
-          .threads = static_cast<unsigned>(std::min<std::size_t>(heads.head_size, 256))},
+          .threads = static_cast<unsigned>(heads.head_size),
+          .shared_bytes = 3 * p.segments * sizeof(float)},
          merge_kernel, p);
 }
 

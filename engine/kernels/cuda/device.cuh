@@ -92,6 +92,12 @@ __device__ inline void copy_16(std::uint32_t to_shared, const void* from, bool v
                "r"(valid ? 16 : 0)
                : "memory");
 }
+// The same through the first level cache, for what other warps of the block read as well.
+__device__ inline void copy_16_near(std::uint32_t to_shared, const void* from, bool valid) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(to_shared), "l"(from),
+               "r"(valid ? 16 : 0)
+               : "memory");
+}
 __device__ inline void copy_commit() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }

@@ -1,5 +1,6 @@
 #include "kernels/cuda/device.cuh"
 #include "kernels/cuda/matmul.h"
+#include "kernels/cuda/matmul_skinny.h"
 #include "kernels/cuda/wgmma.cuh"
 
 namespace engine::kernels::cuda {
@@ -7,11 +8,12 @@ namespace {
 
 // ---- Kernels
 //
-// One kernel for every row count. A block computes 128 outputs of kRows rows for one slice of K, as
-// the transposed product: the weights are wgmma's A (128 x 64 tiles), the rows of x its B, so that
-// one decode row costs a tile of 8 columns and not one of 64 rows. A producer warp keeps the
-// pipeline of tiles full; two warpgroups multiply. The `split` blocks of a tile form a cluster and
-// add their slices through each other's shared memory, ascending.
+// One kernel for every row count but those of matmul_skinny.h. A block computes 128 outputs of
+// kRows rows for one slice of K, as the transposed product: the weights are wgmma's A (128 x 64
+// tiles), the rows of x its B, so that one decode row costs a tile of 8 columns and not one of 64
+// rows. A producer warp keeps the pipeline of tiles full; two warpgroups multiply. The `split`
+// blocks of a tile form a cluster and add their slices through each other's shared memory,
+// ascending.
 
 constexpr unsigned kConsumers = 256;  // threads of the two warpgroups
 constexpr unsigned kThreads = kConsumers + kWarp;
@@ -272,13 +274,17 @@ void launch_matmul(const MatmulArgs& args, cudaStream_t stream) {
 
 }  // namespace
 
-// Changes the speed, never a bit. Rows: the widest tile that they fill. Blocks: clusters of 8 and
-// more only fit the chip all at once with three blocks on a multiprocessor.
+// Changes the speed, never a bit. Rows: the widest tile that they fill. Blocks of a multiprocessor:
+// clusters of 8 and more only fit the chip all at once with three.
 void matmul(const MatmulArgs& args, cudaStream_t stream) {
-  if (args.rows <= 8) {
-    return args.split >= 8 ? launch_matmul<8, 3>(args, stream) : launch_matmul<8, 2>(args, stream);
+  if (args.rows <= kSkinnyRows) {
+    // Undivided products have blocks enough, and the copy engine reads faster than warps do.
+    return args.split > 1 ? matmul_skinny(args, stream) : launch_matmul<8, 2>(args, stream);
   }
-  if (args.rows <= 32) return launch_matmul<32, 3>(args, stream);
+  if (args.rows <= 32) {
+    return args.split >= 8 ? launch_matmul<32, 3>(args, stream)
+                           : launch_matmul<32, 2>(args, stream);
+  }
   if (args.rows <= 64) return launch_matmul<64, 2>(args, stream);
   return launch_matmul<128, 2>(args, stream);
 }

@@ -20,6 +20,7 @@ class DeviceMatrix final : public Matrix {
 
   std::size_t outputs() const override { return outputs_; }
   std::size_t inner() const override { return inner_; }
+  const bf16* data() const { return reinterpret_cast<const bf16*>(weights_.data()); }
   // Boxes of kTileOutputs x kTileInner.
   const CUtensorMap& map() const { return map_; }
 

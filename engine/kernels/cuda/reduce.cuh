@@ -10,8 +10,19 @@ namespace engine::kernels::cuda {
 __device__ inline float warp_square_sum(const float* x, std::size_t n) {
   const unsigned lane = threadIdx.x % kWarp;
   float sum = 0.0f;
-#pragma unroll 8
-  for (unsigned i = lane; i < n; i += kWarp)
+  unsigned i = lane;
+  // Many loads under way at once: only the sums have to wait for each other.
+  constexpr unsigned kBatch = 32;
+  for (; i + (kBatch - 1) * kWarp < n; i += kBatch * kWarp) {
+    float batch[kBatch];
+#pragma unroll
+    for (unsigned j = 0; j < kBatch; ++j)
+      batch[j] = x[i + j * kWarp];
+#pragma unroll
+    for (unsigned j = 0; j < kBatch; ++j)
+      sum = numerics::fma(batch[j], batch[j], sum);
+  }
+  for (; i < n; i += kWarp)
     sum = numerics::fma(x[i], x[i], sum);
   for (unsigned half = kWarp / 2; half > 0; half /= 2)
     sum = sum + __shfl_xor_sync(~0u, sum, half);
