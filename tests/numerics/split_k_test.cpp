@@ -49,7 +49,12 @@ TEST(SplitK, KnownValues) {
   EXPECT_EQ(split_k(49, 512, 512), 4u);
   EXPECT_EQ(split_k(1, 512, 64), 1u);
   EXPECT_EQ(split_k(1, 4096, 4096), 8u);
+  EXPECT_EQ(split_k(32, 4096, 4096), 8u);
+  EXPECT_EQ(split_k(33, 4096, 4096), 4u);
+  EXPECT_EQ(split_k(128, 6144, 4096), 4u);
+  EXPECT_EQ(split_k(256, 4096, 14336), 2u);
   EXPECT_EQ(split_k(512, 4096, 4096), 2u);
+  EXPECT_EQ(split_k(512, 6144, 4096), 1u);
   EXPECT_EQ(split_k(1, 128256, 4096), 1u);  // the tiles of the vocabulary alone fill the card
   EXPECT_EQ(split_k(1, 512, 1040), 1u);     // 1040 = 65 * 16
 }
