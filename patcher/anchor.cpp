@@ -27,7 +27,11 @@ int bracket(const Token& token, std::string_view text) {
 class Matcher {
  public:
   Matcher(const Source& source, const Side& side, Compare compare)
-      : source_(source), side_(side), compare_(compare) {}
+      : source_(source),
+        tokens_(source.tokens()),
+        code_(source.code()),
+        side_(side),
+        compare_(compare) {}
 
   void search(CodeRange range, std::vector<Match>& found) {
     complete_.clear();
@@ -46,7 +50,8 @@ class Matcher {
 
   bool equal(size_t pattern, uint32_t target) const {
     const Token& a = side_.tokens[side_.code[pattern]];
-    const Token& b = source_.tokens()[source_.code()[target]];
+    const Token& b = tokens_[code_[target]];
+    if (a.end - a.begin != b.end - b.begin) return false;  // as nearly all are
     if (compare_ == Compare::kExact) return same_token(a, side_.text, b, source_.bytes());
     return a.text(side_.text) == b.text(source_.bytes());
   }
@@ -97,7 +102,7 @@ class Matcher {
     int depth = 0;
     for (uint32_t p = from; p < end && depth >= 0; ++p) {
       if (depth == 0 && marked[p - base]) return true;
-      depth += bracket(source_.tokens()[source_.code()[p]], source_.bytes());
+      depth += bracket(tokens_[code_[p]], source_.bytes());
     }
     return false;
   }
@@ -108,7 +113,7 @@ class Matcher {
     int depth = 0;
     for (uint32_t p = from; p < range.second && depth >= 0; ++p) {
       if (depth == 0 && can_complete(s, p, range)) out.push_back(p);
-      depth += bracket(source_.tokens()[source_.code()[p]], source_.bytes());
+      depth += bracket(tokens_[code_[p]], source_.bytes());
     }
     return out;
   }
@@ -142,6 +147,8 @@ class Matcher {
   }
 
   const Source& source_;
+  const std::vector<Token>& tokens_;
+  const std::vector<uint32_t>& code_;
   const Side& side_;
   Compare compare_;
   std::vector<std::vector<bool>> complete_;  // per segment and token of the range; empty for one
@@ -235,9 +242,8 @@ Hunk whole_tokens(const Hunk& hunk, Language language) {
 
 CodeRange code_range(const Source& source, uint32_t begin, uint32_t end) {
   const auto& code = source.code();
-  const auto before = [&](uint32_t index, uint32_t byte) {
-    return source.tokens()[index].begin < byte;
-  };
+  const auto& tokens = source.tokens();
+  const auto before = [&](uint32_t index, uint32_t byte) { return tokens[index].begin < byte; };
   const auto first = std::lower_bound(code.begin(), code.end(), begin, before);
   const auto last = std::lower_bound(first, code.end(), end, before);
   return {static_cast<uint32_t>(first - code.begin()), static_cast<uint32_t>(last - code.begin())};

@@ -35,10 +35,12 @@ std::string_view Lines::line_end(size_t line) const {
 }
 
 std::string_view Lines::indentation(size_t line) const {
-  std::string_view whole = text(line);
-  if (line == 0 && whole.starts_with("\xEF\xBB\xBF")) whole.remove_prefix(3);
-  const size_t n = std::min(whole.find_first_not_of(" \t"), whole.size());
-  return whole.substr(0, n);
+  size_t first = begin(line);
+  if (line == 0 && source_.starts_with("\xEF\xBB\xBF")) first = 3;
+  size_t last = first;
+  while (last < source_.size() && (source_[last] == ' ' || source_[last] == '\t'))
+    ++last;
+  return source_.substr(first, last - first);
 }
 
 std::vector<std::string_view> text_lines(std::string_view text) {

@@ -91,7 +91,7 @@ Source::Source(std::string path, std::string bytes)
 std::shared_ptr<const Source> Source::edited(const std::shared_ptr<const Source>& old,
                                              std::vector<ByteEdit> edits) {
   auto next = std::make_shared<Source>(old->path_, apply_edits(old->bytes_, edits));
-  if (old->parsed_ && old->tree_ && old->language_ == next->language_) {
+  if (old->has_tree() && old->language_ == next->language_) {
     next->old_ = old;
     next->edits_ = std::move(edits);
   }
@@ -105,10 +105,13 @@ const std::vector<Token>& Source::tokens() const {
 
 const std::vector<uint32_t>& Source::code() const {
   if (code_) return *code_;
-  code_.emplace();
-  for (uint32_t i = 0; i < tokens().size(); ++i) {
-    if (!tokens()[i].comment) code_->push_back(i);
+  const std::vector<Token>& all = tokens();
+  std::vector<uint32_t> code;
+  code.reserve(all.size());
+  for (uint32_t i = 0; i < all.size(); ++i) {
+    if (!all[i].comment) code.push_back(i);
   }
+  code_ = std::move(code);
   return *code_;
 }
 

@@ -50,6 +50,8 @@ class Source {
   // merge markers, size), and with its parse (budget).
   const std::string& bad_bytes() const;
   const std::string& unreadable() const;
+  // Whether the file has been parsed, so that a later version's parse can reuse it.
+  bool has_tree() const { return tree_ != nullptr; }
   // REQUIRES unreadable().empty() for all of these; empty in a file without a grammar.
   const SyntaxTree* tree() const;
   const std::vector<Scope>& scopes() const;
