@@ -1,6 +1,7 @@
 #include "patcher/blob_edits.h"
 
-#include <git2.h>
+#include <string>
+#include <string_view>
 
 #include "patcher/lines.h"
 
@@ -33,18 +34,25 @@ uint32_t line_begin(const Lines& lines, size_t line, size_t size) {
   return line < lines.count() ? lines.begin(line) : static_cast<uint32_t>(size);
 }
 
+std::string_view content(const git_blob* blob) {
+  return {static_cast<const char*>(git_blob_rawcontent(blob)),
+          static_cast<size_t>(git_blob_rawsize(blob))};
+}
+
 }  // namespace
 
-std::optional<std::vector<ByteEdit>> edits_between(const std::string& before,
-                                                   const std::string& after) {
+std::optional<std::vector<ByteEdit>> edits_between(const git_blob* old_blob,
+                                                   const git_blob* new_blob) {
   git_diff_options options = GIT_DIFF_OPTIONS_INIT;
   options.context_lines = 0;
   options.flags = GIT_DIFF_FORCE_TEXT;
   std::vector<LineHunk> hunks;
-  if (git_diff_buffers(before.data(), before.size(), nullptr, after.data(), after.size(), nullptr,
-                       &options, nullptr, nullptr, take_hunk, nullptr, &hunks) < 0) {
+  if (git_diff_blobs(old_blob, nullptr, new_blob, nullptr, &options, nullptr, nullptr, take_hunk,
+                     nullptr, &hunks) < 0) {
     return std::nullopt;
   }
+  const std::string_view before = content(old_blob);
+  const std::string_view after = content(new_blob);
   const Lines old_lines(before);
   const Lines new_lines(after);
   std::vector<ByteEdit> edits;
@@ -53,7 +61,7 @@ std::optional<std::vector<ByteEdit>> edits_between(const std::string& before,
     const uint32_t end = line_begin(new_lines, h.new_first + h.new_count, after.size());
     edits.push_back({.begin = line_begin(old_lines, h.old_first, before.size()),
                      .end = line_begin(old_lines, h.old_first + h.old_count, before.size()),
-                     .text = after.substr(begin, end - begin)});
+                     .text = std::string(after.substr(begin, end - begin))});
   }
   if (apply_edits(before, edits) != after) return std::nullopt;
   return edits;

@@ -1,7 +1,8 @@
 #pragma once
 
+#include <git2.h>
+
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "patcher/edit.h"
@@ -9,8 +10,8 @@
 namespace patcher {
 
 // The lines that differ between two versions of a file, as edits of the first that give the second,
-// so that its parse can be reused. Nothing for texts that this cannot be said of.
-std::optional<std::vector<ByteEdit>> edits_between(const std::string& before,
-                                                   const std::string& after);
+// so that its parse can be reused. Nothing for texts that this cannot be said of. Blobs and not
+// their bytes: those libgit2 would hash first.
+std::optional<std::vector<ByteEdit>> edits_between(const git_blob* before, const git_blob* after);
 
 }  // namespace patcher

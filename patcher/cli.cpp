@@ -170,7 +170,7 @@ class Program {
     DriftProgress progress;
     if (progress_ && !options_.json) {
       progress = [&](size_t done, size_t total) {
-        err_ << fmt::format("\r{}/{} commits\033[K{}", done, total,
+        err_ << fmt::format("\r{}/{} versions\033[K{}", done, total,
                             done == total ? "\r\033[K" : "");
         err_.flush();
       };

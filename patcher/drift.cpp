@@ -1,116 +1,127 @@
 #include "patcher/drift.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <atomic>
+#include <future>
 #include <map>
+#include <mutex>
 #include <optional>
+#include <thread>
 
-#include "patcher/judge.h"
+#include "patcher/drift_follower.h"
 #include "patcher/revision_tree.h"
 
 namespace patcher {
 namespace {
 
-// What a patch was judged on last and what came out, path by path.
-struct Memo {
+// Patches that share no file with any other: they can be followed by themselves.
+struct Strand {
+  std::vector<size_t> patches = {};  // indices, in the series' order
   std::vector<std::string> paths = {};
-  std::vector<FileState> before = {};
-  std::vector<FileState> after = {};
+  std::vector<size_t> commits = {};  // indices: the first, and those that change one of the paths
 };
 
-class Follower {
- public:
-  Follower(std::shared_ptr<const Repository> repository, const Series& series, Drift& drift)
-      : repository_(std::move(repository)), series_(series), drift_(drift) {
-    for (const Patch& patch : series.patches) {
-      drift_.patches.push_back({.patch = &patch});
-      memos_.emplace_back();
-      for (const std::string& path : named_paths(patch))
-        blobs_.emplace(path, git_oid{});
+std::vector<Strand> strands_of(const Series& series) {
+  std::vector<Strand> strands;
+  for (size_t i = 0; i < series.patches.size(); ++i) {
+    Strand strand{.patches = {i}, .paths = named_paths(series.patches[i])};
+    const auto shares = [&](const Strand& other) {
+      return std::find_first_of(other.paths.begin(), other.paths.end(), strand.paths.begin(),
+                                strand.paths.end()) != other.paths.end();
+    };
+    for (auto it = strands.begin(); it != strands.end();) {
+      if (!shares(*it)) {
+        ++it;
+        continue;
+      }
+      strand.patches.insert(strand.patches.end(), it->patches.begin(), it->patches.end());
+      strand.paths.insert(strand.paths.end(), it->paths.begin(), it->paths.end());
+      it = strands.erase(it);
     }
+    std::sort(strand.patches.begin(), strand.patches.end());
+    strands.push_back(std::move(strand));
+  }
+  return strands;
+}
+
+// Fills in which commits change which strand; returns how many change any.
+size_t find_commits(const std::shared_ptr<const Repository>& repository,
+                    const std::vector<Revision>& commits, std::vector<Strand>& strands) {
+  std::map<std::string, TreeFileId> known;
+  size_t touching = 0;
+  for (size_t c = 0; c < commits.size(); ++c) {
+    RevisionTree tree(repository, commits[c]);
+    bool touches = false;
+    for (Strand& strand : strands) {
+      bool changed = c == 0;
+      for (const std::string& path : strand.paths) {
+        const TreeFileId id = tree.id_at(path);
+        changed = changed || known[path] != id;
+        known[path] = id;
+      }
+      if (changed) strand.commits.push_back(c);
+      touches = touches || changed;
+    }
+    touching += touches && c > 0 ? 1 : 0;
+  }
+  return touching;
+}
+
+// Follows the strands, the longest first, on as many threads as there are cores.
+class Followers {
+ public:
+  Followers(const Series& series, std::vector<Strand> strands, Drift& drift,
+            const DriftProgress& progress)
+      : series_(series), strands_(std::move(strands)), drift_(drift), progress_(progress) {
+    const auto steps = [](const Strand& s) { return s.commits.size() * s.patches.size(); };
+    std::stable_sort(strands_.begin(), strands_.end(),
+                     [&](const Strand& a, const Strand& b) { return steps(a) > steps(b); });
+    for (const Strand& strand : strands_)
+      total_ += strand.commits.size();
   }
 
-  void step(const Revision& at) {
-    auto tree = std::make_shared<RevisionTree>(repository_, at, sources_);
-    const bool first = drift_.patches.empty() || drift_.patches.front().events.empty();
-    if (!note_blobs(*tree) && !first) return;
-    if (!first) ++drift_.touching;
-    FileMap files{std::shared_ptr<FileOrigin>(std::move(tree))};
-    for (size_t i = 0; i < series_.patches.size(); ++i)
-      follow(i, at, files);
+  // Each thread reads through a repository of its own; all are opened before the first begins,
+  // since opening sets what is global in libgit2.
+  void run(const std::string& directory) {
+    const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+    std::vector<std::shared_ptr<const Repository>> repositories;
+    while (repositories.size() < std::min(cores, strands_.size()))
+      repositories.push_back(Repository::around(directory));
+    std::vector<std::future<void>> workers;
+    for (const auto& own : repositories)
+      workers.push_back(std::async(std::launch::async, [&] { work(own); }));
+    for (std::future<void>& worker : workers)
+      worker.wait();
+    for (std::future<void>& worker : workers)
+      worker.get();
   }
 
  private:
-  // Whether a file that the series names is another one than at the last step.
-  bool note_blobs(RevisionTree& tree) {
-    bool changed = false;
-    for (auto& [path, known] : blobs_) {
-      const git_oid id = tree.blob_at(path);
-      changed = changed || !git_oid_equal(&id, &known);
-      known = id;
-    }
-    return changed;
-  }
-
-  // Judges patch i on `files` and puts its result there.
-  void follow(size_t i, const Revision& at, FileMap& files) {
-    const Patch& patch = series_.patches[i];
-    std::optional<Memo>& memo = memos_[i];
-    if (!memo || !same_states(memo->paths, memo->before, files)) {
-      const Judgement judgement = judge(patch, files);
-      memo = remember(patch, files, judgement.after);
-      ++drift_.patches[i].judged;
-      note_event(drift_.patches[i], at, judgement);
-    }
-    for (size_t p = 0; p < memo->paths.size(); ++p)
-      files.put(memo->paths[p], memo->after[p]);
-  }
-
-  static bool same_states(const std::vector<std::string>& paths,
-                          const std::vector<FileState>& states, const FileMap& files) {
-    for (size_t p = 0; p < paths.size(); ++p) {
-      const FileState now = files.get(paths[p]);
-      if (now.unsafe != states[p].unsafe || !same_state(now, states[p])) return false;
-    }
-    return true;
-  }
-
-  static Memo remember(const Patch& patch, const FileMap& before, const FileMap& after) {
-    Memo memo{.paths = named_paths(patch)};
-    for (const std::string& path : memo.paths) {
-      memo.before.push_back(before.get(path));
-      memo.after.push_back(after.get(path));
-    }
-    return memo;
-  }
-
-  static void note_event(PatchDrift& drift, const Revision& at, const Judgement& judgement) {
-    DriftEvent event{.at = at, .verdict = judgement.verdict, .findings = judgement.findings};
-    if (event.verdict == Verdict::kAlreadyApplied) {
-      event.verdict = Verdict::kObsolete;
-      event.findings.push_back({.verdict = Verdict::kObsolete,
-                                .origin = {.file = drift.patch->name, .line = 1, .column = 1},
-                                .message = fmt::format("upstream has it since {}: drop the patch",
-                                                       at.commit.substr(0, 12))});
-    }
-    if (!drift.events.empty() && drift.last().verdict == event.verdict) {
-      // The verdict is as old as it was; where and why are as of now.
-      if (event.verdict != Verdict::kObsolete) {
-        drift.events.back().latest = std::move(event.findings);
+  void work(const std::shared_ptr<const Repository>& repository) {
+    for (size_t i = next_++; i < strands_.size(); i = next_++) {
+      DriftFollower follower(repository, series_, strands_[i].patches, drift_);
+      for (const size_t c : strands_[i].commits) {
+        follower.step(drift_.history.commits[c]);
+        tell();
       }
-      return;
+      follower.finish();
     }
-    event.latest = event.findings;
-    drift.events.push_back(std::move(event));
   }
 
-  std::shared_ptr<const Repository> repository_;
+  void tell() {
+    if (!progress_) return;
+    const std::lock_guard lock(mutex_);
+    progress_(++done_, total_);
+  }
+
   const Series& series_;
+  std::vector<Strand> strands_;
   Drift& drift_;
-  std::shared_ptr<BlobSources> sources_ = std::make_shared<BlobSources>();
-  std::map<std::string, git_oid> blobs_;
-  std::vector<std::optional<Memo>> memos_;
+  const DriftProgress& progress_;
+  std::atomic<size_t> next_ = 0;
+  std::mutex mutex_;  // of done_, and of who tells
+  size_t done_ = 0;
+  size_t total_ = 0;
 };
 
 }  // namespace
@@ -136,12 +147,11 @@ Verdict Drift::verdict() const {
 Drift follow_drift(const std::shared_ptr<const Repository>& repository, const Series& series,
                    History history, const DriftProgress& progress) {
   Drift drift{.history = std::move(history)};
-  Follower follower(repository, series, drift);
-  const std::vector<Revision>& commits = drift.history.commits;
-  for (size_t i = 0; i < commits.size(); ++i) {
-    follower.step(commits[i]);
-    if (progress) progress(i + 1, commits.size());
-  }
+  for (const Patch& patch : series.patches)
+    drift.patches.push_back({.patch = &patch});
+  std::vector<Strand> strands = strands_of(series);
+  drift.touching = find_commits(repository, drift.history.commits, strands);
+  Followers(series, std::move(strands), drift, progress).run(repository->directory());
   return drift;
 }
 

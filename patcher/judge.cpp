@@ -49,10 +49,10 @@ Finding finding_for(const Patch& patch, Verdict verdict, std::string message) {
 
 class Judge {
  public:
-  Judge(const Patch& patch, const FileMap& before)
+  Judge(const Patch& patch, const FileMap& before, Failures failures)
       : patch_(patch),
         before_(before),
-        forward_(try_patch(patch, before)),
+        forward_(try_patch(patch, before, ScopeRule::kStrict, failures)),
         backward_(try_patch(reversed(patch), before, ScopeRule::kUndo, Failures::kVerdict)),
         states_(part_states(forward_, backward_)),
         out_{.paths = forward_.paths, .after = before} {}
@@ -173,8 +173,8 @@ std::optional<FileMap> take_off(const Patch& patch, const FileMap& now) {
   return confirm_undone(patch, now, std::move(backward));
 }
 
-Judgement judge(const Patch& patch, const FileMap& before) {
-  return Judge(patch, before).run();
+Judgement judge(const Patch& patch, const FileMap& before, Failures failures) {
+  return Judge(patch, before, failures).run();
 }
 
 }  // namespace patcher

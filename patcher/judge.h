@@ -49,7 +49,8 @@ struct Judgement {
 };
 
 // kApplies, kAlreadyApplied, or a refusal. A patch that would apply is refused as ambiguous when
-// its result could not be recognised as applied, because a second run would then do harm.
-Judgement judge(const Patch& patch, const FileMap& before);
+// its result could not be recognised as applied, because a second run would then do harm. With
+// Failures::kVerdict the same verdict and result, with findings that nobody should read.
+Judgement judge(const Patch& patch, const FileMap& before, Failures failures = Failures::kAll);
 
 }  // namespace patcher

@@ -26,6 +26,8 @@ void start_libgit2() {
   check_git(started, "libgit2");
   search_configuration("");
   git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
+  // As git itself: what is read is checked by the pack's own sums, and not hashed again.
+  git_libgit2_opts(GIT_OPT_ENABLE_STRICT_HASH_VERIFICATION, 0);
 }
 
 // Links resolved, as libgit2 gives its own paths; with a `/` at the end.

@@ -8,16 +8,17 @@
 namespace patcher {
 namespace {
 
-// Re-parses only what changed since `old`, if there is one.
-std::shared_ptr<const Source> next_version(const std::string& path,
-                                           const std::shared_ptr<const Source>& old,
-                                           std::string bytes) {
-  if (old) {
-    if (auto edits = edits_between(old->bytes(), bytes)) {
-      return Source::edited(old, std::move(*edits));
+// Re-parses only what changed since `old`, if that is there and has been parsed.
+std::shared_ptr<const Source> next_version(const std::string& path, const BlobSource& old,
+                                           const git_blob* blob) {
+  if (old.source && old.source->has_tree()) {
+    if (auto edits = edits_between(old.blob.get(), blob)) {
+      return Source::edited(old.source, std::move(*edits));
     }
   }
-  return std::make_shared<Source>(path, std::move(bytes));
+  const auto* bytes = static_cast<const char*>(git_blob_rawcontent(blob));
+  return std::make_shared<Source>(path,
+                                  std::string(bytes, static_cast<size_t>(git_blob_rawsize(blob))));
 }
 
 }  // namespace
@@ -80,22 +81,21 @@ FileState RevisionTree::read(const std::string& path) {
   }
 }
 
-git_oid RevisionTree::blob_at(const std::string& path) {
+TreeFileId RevisionTree::id_at(const std::string& path) {
   const Entry entry = find(path);
-  return entry.unsafe.empty() ? entry.id : git_oid{};
+  if (!entry.unsafe.empty()) return {.mode = GIT_FILEMODE_LINK};
+  return {.blob = entry.id, .mode = entry.mode};
 }
 
 std::shared_ptr<const Source> RevisionTree::source(const std::string& path, const git_oid& id) {
-  auto& [known, source] = (*sources_)[path];
-  if (source && git_oid_equal(&known, &id)) return source;
+  BlobSource& last = (*sources_)[path];
+  if (last.source && git_oid_equal(git_blob_id(last.blob.get()), &id)) return last.source;
   GitBlob blob;
   check_git(git_blob_lookup(Receive(blob), repository_->get(), &id),
             fmt::format("{}: {}", name_, path));
-  const auto* bytes = static_cast<const char*>(git_blob_rawcontent(blob.get()));
-  known = id;
-  source = next_version(path, source,
-                        std::string(bytes, static_cast<size_t>(git_blob_rawsize(blob.get()))));
-  return source;
+  last.source = next_version(path, last, blob.get());
+  last.blob = std::move(blob);
+  return last.source;
 }
 
 }  // namespace patcher

@@ -11,8 +11,23 @@
 namespace patcher {
 
 // The version of each path that was read last, so that the trees of one history share the parse of
-// a file that did not change between them.
-using BlobSources = std::map<std::string, std::pair<git_oid, std::shared_ptr<const Source>>>;
+// a file that did not change between them. For one thread, and the one repository.
+struct BlobSource {
+  GitBlob blob = {};
+  std::shared_ptr<const Source> source = {};
+};
+using BlobSources = std::map<std::string, BlobSource>;
+
+// What a path of a tree holds, without its content: equal where nothing that a patch is judged on
+// differs.
+struct TreeFileId {
+  git_oid blob = {};  // null when there is no file that a patch may touch
+  git_filemode_t mode = GIT_FILEMODE_UNREADABLE;
+
+  bool operator==(const TreeFileId& other) const {
+    return mode == other.mode && git_oid_equal(&blob, &other.blob) != 0;
+  }
+};
 
 // The files of one revision, straight from the object database: nothing is checked out, written, or
 // filtered. Paths are relative to the repository's prefix, as they are to a directory. Links and
@@ -24,8 +39,8 @@ class RevisionTree : public FileOrigin {
                std::shared_ptr<BlobSources> sources = std::make_shared<BlobSources>());
 
   FileState read(const std::string& path) override;
-  // The blob at a path; a null id when there is no file. Cheap: no content is read.
-  git_oid blob_at(const std::string& path);
+  // Cheap: no content is read.
+  TreeFileId id_at(const std::string& path);
 
  private:
   struct Entry {
