@@ -65,6 +65,13 @@ class RandomWeights final : public kernels::Backend {
                 std::size_t intermediate) override {
     backend_.silu_mul(out, gate_up, rows, intermediate);
   }
+  std::unique_ptr<kernels::Recording> make_recording() override {
+    return backend_.make_recording();
+  }
+  void repeat(kernels::Recording& recording, std::size_t rows, std::size_t position,
+              const std::function<void()>& step) override {
+    backend_.repeat(recording, rows, position, step);
+  }
   void top2(std::span<kernels::Top2> out_host, const float* logits,
             std::size_t vocabulary) override {
     backend_.top2(out_host, logits, vocabulary);

@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -99,6 +100,12 @@ struct AttentionArgs {
   Phase phase;
 };
 
+// What a backend keeps of a step that is run again and again, so that it begins faster.
+class Recording {
+ public:
+  virtual ~Recording() = default;
+};
+
 struct Top2 {
   Token best, second;  // ties go to the lower id; V >= 2
 };
@@ -159,6 +166,17 @@ class Backend {
   // out[r, i] = bf16(silu(gate_up[r, i]) * gate_up[r, I + i]).
   virtual void silu_mul(bf16* out, const float* gate_up, std::size_t rows,
                         std::size_t intermediate) = 0;
+
+  // Runs `step`, which calls operations of this backend, or does again what it did before instead
+  // of calling it; the same bits either way. The recording must not outlive the backend.
+  // REQUIRES: for one recording and `rows`, every step calls the same operations with the same
+  // arguments, except that positions and attention windows differ by as much as `position`; R is
+  // `rows`, and AttentionArgs::first is 0.
+  virtual std::unique_ptr<Recording> make_recording() { return std::make_unique<Recording>(); }
+  virtual void repeat(Recording&, std::size_t /*rows*/, std::size_t /*position*/,
+                      const std::function<void()>& step) {
+    step();
+  }
 
   // The two largest of each row of logits [R, V], to host memory; waits for the result.
   virtual void top2(std::span<Top2> out_host, const float* logits, std::size_t vocabulary) = 0;

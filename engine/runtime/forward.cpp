@@ -56,8 +56,15 @@ void forward(const Network& network, State& state, std::span<const kernels::Toke
                           .first = 0,
                           .window = position + tokens.size(),
                           .phase = phase};
-  for (std::size_t i = 0; i < network.layers.size(); ++i) {
-    decoder_layer(network, state, network.layers[i], state.kv(i), x, launch);
+  const auto layers = [&] {
+    for (std::size_t i = 0; i < network.layers.size(); ++i) {
+      decoder_layer(network, state, network.layers[i], state.kv(i), x, launch);
+    }
+  };
+  if (phase == kernels::Phase::kDecode) {
+    network.backend().repeat(state.recording(), launch.rows, position, layers);
+  } else {
+    layers();
   }
   state.note_rows(position, tokens.size(),
                   phase == kernels::Phase::kPrefill ? Writer::kPrefill : Writer::kDecode);

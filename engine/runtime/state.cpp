@@ -53,6 +53,7 @@ State::State(const Network& network, const StateShape& shape)
       row_elements_(network.config().kv_heads * network.config().head_size),
       hidden_size_(network.config().hidden),
       memory_(backend_->allocate(bytes(network, shape))),
+      recording_(backend_->make_recording()),
       origins_(shape.context) {
   std::byte* next = memory_->data();
   for (const Entry& entry : table(network)) {

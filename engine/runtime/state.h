@@ -66,6 +66,9 @@ class State {
   void note_rows(std::size_t begin, std::size_t rows, Writer writer);
   const RowOrigin& origin(std::size_t position) const { return origins_[position]; }
 
+  // Of the decode steps on these rows.
+  kernels::Recording& recording() { return *recording_; }
+
   // K row, then V row, of one position and layer: [2, G D]. Waits for the backend.
   std::vector<kernels::bf16> read_row(std::size_t layer, std::size_t position) const;
   // Fills rows [begin, end) of every layer, K and V, with one bit pattern. For tests that prove a
@@ -96,6 +99,7 @@ class State {
   kernels::bf16* ring_values_ = nullptr;
   float* hidden_ = nullptr;
   Scratch scratch_{};
+  std::unique_ptr<kernels::Recording> recording_;
   std::vector<RowOrigin> origins_;  // [context]
 };
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "kernels/cuda/attention_decode.h"
+#include "kernels/cuda/attention_merge.h"
 #include "kernels/cuda/attention_prefill.h"
 #include "kernels/cuda/attention_problem.cuh"
 
@@ -22,7 +23,6 @@ using numerics::kTileKeys;
 constexpr unsigned kWarps = 4;
 constexpr unsigned kThreads = kWarps * kWarp;
 constexpr unsigned kQueries = kWarps * 16;
-constexpr unsigned kMostMergeThreads = 256;  // the largest head
 
 template <unsigned kHead>  // head sizes up to this
 struct Layout {
@@ -163,8 +163,9 @@ __device__ KeyRange in_tile(KeyRange keys, unsigned tile) {
 }
 
 template <unsigned kHead>
-__global__ void __launch_bounds__(kThreads) attention_kernel(const AttentionProblem p) {
+__global__ void __launch_bounds__(kThreads) attention_kernel(const AttentionProblem launched) {
   using L = Layout<kHead>;
+  const AttentionProblem p = advanced(launched);
   extern __shared__ __align__(16) std::byte shared[];
   const std::uint32_t queries = shared_address(shared);
   const std::uint32_t tiles = queries + kQueries * L::kStride;
@@ -224,57 +225,6 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(const AttentionProb
   }
 }
 
-// One block a row and query head, one thread a dimension; adds the segments that the row sees,
-// ascending. Their maxima have no order, so the factors of every step are known before the steps
-// begin, and the first segments are fetched meanwhile.
-__global__ void __launch_bounds__(kMostMergeThreads) merge_kernel(const AttentionProblem p) {
-  constexpr unsigned kHeld = 16;
-  extern __shared__ float2 factors[];  // [segments], then the maxima, a float each
-  let_next_begin();
-  const std::size_t all = gridDim.x, index = blockIdx.x, width = 2 + p.head_size;
-  const KeyRange seen = visible(p, static_cast<unsigned>(index / p.query_heads) * p.group);
-  const unsigned begin = seen.begin / kSegmentKeys - p.first_segment;
-  const unsigned count = (seen.end - 1) / kSegmentKeys - p.first_segment - begin + 1;
-  const float* parts = p.partial + (begin * all + index) * width;
-  auto* maxima = reinterpret_cast<float*>(factors + count);
-  const unsigned d = threadIdx.x;
-  wait_for_previous();
-  for (unsigned s = d; s < count; s += blockDim.x)
-    maxima[s] = parts[s * all * width];
-  float sums[kHeld], outs[kHeld];
-#pragma unroll
-  for (unsigned s = 0; s < kHeld; ++s) {
-    if (s >= count) break;
-    sums[s] = parts[s * all * width + 1];
-    outs[s] = parts[s * all * width + 2 + d];
-  }
-  __syncthreads();
-  for (unsigned s = d; s < count; s += blockDim.x) {
-    float before = numerics::kLowestScore;
-#pragma unroll 8
-    for (unsigned i = 0; i < s; ++i)
-      before = fmaxf(before, maxima[i]);
-    const float next = fmaxf(before, maxima[s]);
-    factors[s] = {numerics::softmax_exp2(before - next), numerics::softmax_exp2(maxima[s] - next)};
-  }
-  __syncthreads();
-  float sum = sums[0], out = outs[0];
-  const auto add = [&](unsigned s, float part_sum, float part_out) {
-    const float2 factor = factors[s];
-    sum = sum * factor.x + part_sum * factor.y;
-    out = out * factor.x + part_out * factor.y;
-  };
-#pragma unroll
-  for (unsigned s = 1; s < kHeld; ++s) {
-    if (s >= count) break;
-    add(s, sums[s], outs[s]);
-  }
-#pragma unroll 8
-  for (unsigned s = kHeld; s < count; ++s)
-    add(s, parts[s * all * width + 1], parts[s * all * width + 2 + d]);
-  p.out[index * p.head_size + d] = round_bf16(out / sum + 0.0f);
-}
-
 // ---- Launchers
 
 template <unsigned kHead>
@@ -302,7 +252,7 @@ void launch_for_head(const AttentionProblem& p, Phase phase, cudaStream_t stream
 }
 
 AttentionProblem make_problem(bf16* out, const KvRows& kv, const HeadShape& heads,
-                              const AttentionArgs& args, std::size_t rows) {
+                              const AttentionArgs& args, std::size_t rows, const int* advance) {
   const auto narrow = [](std::size_t value) { return static_cast<unsigned>(value); };
   const std::size_t group = heads.query_heads / heads.kv_heads;
   const std::size_t begin = numerics::visible_begin(args.position, args.first, args.window);
@@ -321,6 +271,7 @@ AttentionProblem make_problem(bf16* out, const KvRows& kv, const HeadShape& head
           .first = narrow(args.first),
           .window = args.window,
           .scale = numerics::score_scale(heads.head_size),
+          .advance = advance,
           .partial = nullptr,
           .first_segment = narrow(segment),
           .segments = narrow((args.position + rows - 1) / kSegmentKeys - segment + 1)};
@@ -329,21 +280,20 @@ AttentionProblem make_problem(bf16* out, const KvRows& kv, const HeadShape& head
 }  // namespace
 
 void Attention::run(bf16* out, const KvRows& kv, const HeadShape& heads, const AttentionArgs& args,
-                    std::size_t rows, cudaStream_t stream) {
-  AttentionProblem p = make_problem(out, kv, heads, args, rows);
+                    std::size_t rows, const int* advance, cudaStream_t stream) {
+  AttentionProblem p = make_problem(out, kv, heads, args, rows, advance);
   // Within one segment the two orders are the same.
   if (args.phase == Phase::kPrefill || p.segments == 1)
     return launch_for_head(p, args.phase, stream);
   const std::size_t results = rows * heads.query_heads;
   const std::size_t bytes = p.segments * results * (2 + heads.head_size) * sizeof(float);
-  if (segments_.size() < bytes) segments_ = DeviceMemory(std::max(bytes, 2 * segments_.size()));
-  p.partial = reinterpret_cast<float*>(segments_.data());
+  if (segments_.empty() || segments_.back().size() < bytes) {
+    const std::size_t before = segments_.empty() ? 0 : segments_.back().size();
+    segments_.emplace_back(std::max(bytes, 2 * before));
+  }
+  p.partial = reinterpret_cast<float*>(segments_.back().data());
   launch_for_head(p, args.phase, stream);
-  launch(stream,
-         {.grid = dim3(static_cast<unsigned>(results)),
-          .threads = static_cast<unsigned>(heads.head_size),
-          .shared_bytes = 3 * p.segments * sizeof(float)},
-         merge_kernel, p);
+  attention_merge(p, stream);
 }
 
 }  // namespace engine::kernels::cuda

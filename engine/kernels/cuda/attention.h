@@ -1,6 +1,8 @@
 // Attention of one layer: see Backend::attention and numerics/attention.h.
 #pragma once
 
+#include <vector>
+
 #include "kernels/cuda/driver.h"
 
 namespace engine::kernels::cuda {
@@ -8,13 +10,16 @@ namespace engine::kernels::cuda {
 // Owns the memory in which a decode launch keeps its segments until they are merged.
 class Attention {
  public:
-  // `args.phase` chooses the order; row-invariant mode passes kPrefill always. Throws BackendError
-  // for heads of more than 256 elements.
+  // `args.phase` chooses the order; row-invariant mode passes kPrefill always. `advance` is added
+  // to the position and window of a decode launch, where it is not null: see graph.h. Throws
+  // BackendError for heads of more than 256 elements.
   void run(bf16* out, const KvRows& kv, const HeadShape& heads, const AttentionArgs& args,
-           std::size_t rows, cudaStream_t stream);
+           std::size_t rows, const int* advance, cudaStream_t stream);
 
  private:
-  DeviceMemory segments_;  // grows with the longest text seen
+  // The last one is used; it grows with the longest text seen. A recorded launch may still write to
+  // those before.
+  std::vector<DeviceMemory> segments_;
 };
 
 }  // namespace engine::kernels::cuda

@@ -210,7 +210,9 @@ __device__ void store(const AttentionProblem& p, unsigned kv_head, unsigned quer
 }
 
 template <unsigned kHead>
-__global__ void __launch_bounds__(kThreads, 2) attention_decode_kernel(const AttentionProblem p) {
+__global__ void __launch_bounds__(kThreads, 2)
+    attention_decode_kernel(const AttentionProblem launched) {
+  const AttentionProblem p = advanced(launched);
   extern __shared__ __align__(16) std::byte memory[];
   auto& shared = *reinterpret_cast<Shared<kHead>*>(memory);
   const unsigned kv_head = blockIdx.y, first = blockIdx.z * kQueries;

@@ -7,6 +7,7 @@
 #include "kernels/cuda/backend.h"
 #include "kernels/cuda/driver.h"
 #include "kernels/cuda/embed.h"
+#include "kernels/cuda/graph.h"
 #include "kernels/cuda/matmul.h"
 #include "kernels/cuda/matrix.h"
 #include "kernels/cuda/norm.h"
@@ -77,6 +78,18 @@ std::string describe(int device, cudaStream_t stream) {
   return text;
 }
 
+// The launches of this object's lifetime take `advance`.
+class Advancing {
+ public:
+  Advancing(const int*& slot, const int* advance) : slot_(slot) { slot_ = advance; }
+  Advancing(const Advancing&) = delete;
+  Advancing& operator=(const Advancing&) = delete;
+  ~Advancing() { slot_ = nullptr; }
+
+ private:
+  const int*& slot_;
+};
+
 // Work goes to one stream, in call order. REQUIRES, of callers: one thread at a time.
 class CudaBackend final : public Backend {
  public:
@@ -131,17 +144,30 @@ class CudaBackend final : public Backend {
   }
   void write_qkv(bf16* query, const KvRows& kv, const HeadShape& heads, const QkvArgs& args,
                  std::size_t rows) override {
-    cuda::write_qkv(query, kv, heads, args, rows, use());
+    cuda::write_qkv(query, kv, heads, args, rows, advance_, use());
   }
   void attention(bf16* out, const KvRows& kv, const HeadShape& heads, const AttentionArgs& args,
                  std::size_t rows) override {
     AttentionArgs chosen = args;
     if (row_invariant_) chosen.phase = Phase::kPrefill;
-    attention_.run(out, kv, heads, chosen, rows, use());
+    attention_.run(out, kv, heads, chosen, rows, advance_, use());
   }
   void silu_mul(bf16* out, const float* gate_up, std::size_t rows,
                 std::size_t intermediate) override {
     cuda::silu_mul(out, gate_up, rows, intermediate, use());
+  }
+  std::unique_ptr<Recording> make_recording() override {
+    use();
+    return std::make_unique<GraphRecording>();
+  }
+  void repeat(Recording& recording, std::size_t rows, std::size_t position,
+              const std::function<void()>& step) override {
+    if (row_invariant_) return step();  // its prefill kernels take no advance
+    static_cast<GraphRecording&>(recording).repeat(rows, position, use(), step,
+                                                   [&](const int* advance) {
+                                                     const Advancing captured(advance_, advance);
+                                                     step();
+                                                   });
   }
   void top2(std::span<Top2> out_host, const float* logits, std::size_t vocabulary) override {
     select_.top2(out_host, logits, vocabulary, use());
@@ -161,6 +187,7 @@ class CudaBackend final : public Backend {
   bool row_invariant_;
   Stream stream_;
   std::string name_;
+  const int* advance_ = nullptr;  // of the launches that are being captured
   std::vector<DeviceMemory> placed_;
   Attention attention_;
   Select select_;

@@ -27,6 +27,12 @@ __device__ inline std::uint32_t shared_address(const void* pointer) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
+// A position of a recorded launch, moved on by what this repetition is ahead of the record: see
+// graph.h.
+__device__ inline std::size_t advanced(std::size_t position, const int* advance) {
+  return advance == nullptr ? position : position + static_cast<std::size_t>(*advance);
+}
+
 // Round to nearest even, as numerics::from_float, in one instruction.
 __device__ inline bf16 round_bf16(float x) {
   return {__bfloat16_as_ushort(__float2bfloat16_rn(x))};

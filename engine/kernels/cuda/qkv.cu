@@ -13,6 +13,7 @@ struct Problem {
   KvRows kv;
   HeadShape heads;
   QkvArgs args;
+  const int* advance;
 };
 
 // ---- Kernels
@@ -46,7 +47,8 @@ __global__ void __launch_bounds__(kWarps* kWarp) write_qkv_kernel(const Problem 
   const unsigned Q = p.heads.query_heads, G = p.heads.kv_heads, D = p.heads.head_size;
   const unsigned head = blockIdx.x * kWarps + threadIdx.x / kWarp;
   if (head >= Q + 2 * G) return;
-  const std::size_t row = blockIdx.y, position = p.args.position + row;
+  const std::size_t row = blockIdx.y;
+  const std::size_t position = advanced(p.args.position, p.advance) + row;
   const std::size_t slot = position % p.kv.slots * G;
   const float* x = p.args.qkv + (row * (Q + 2 * G) + head) * D;
   if (head < Q) return write_head(p.query + (row * Q + head) * D, x, p.args.q_norm, p, position);
@@ -62,14 +64,14 @@ __global__ void __launch_bounds__(kWarps* kWarp) write_qkv_kernel(const Problem 
 // ---- Launchers
 
 void write_qkv(bf16* query, const KvRows& kv, const HeadShape& heads, const QkvArgs& args,
-               std::size_t rows, cudaStream_t stream) {
+               std::size_t rows, const int* advance, cudaStream_t stream) {
   constexpr std::size_t kMostRows = 65535;  // of a grid along y
   const auto blocks =
       static_cast<unsigned>((heads.query_heads + 2 * heads.kv_heads + kWarps - 1) / kWarps);
   const std::size_t width = (heads.query_heads + 2 * heads.kv_heads) * heads.head_size;
   for (std::size_t begin = 0; begin < rows; begin += kMostRows) {
     const std::size_t count = rows - begin < kMostRows ? rows - begin : kMostRows;
-    Problem p{query + begin * heads.query_heads * heads.head_size, kv, heads, args};
+    Problem p{query + begin * heads.query_heads * heads.head_size, kv, heads, args, advance};
     p.args.qkv += begin * width;
     p.args.position += begin;
     launch(stream, {.grid = dim3(blocks, static_cast<unsigned>(count)), .threads = kWarps * kWarp},
