@@ -30,6 +30,7 @@ class Matcher {
       : source_(source),
         tokens_(source.tokens()),
         code_(source.code()),
+        bytes_(source.bytes()),
         side_(side),
         compare_(compare) {}
 
@@ -37,11 +38,20 @@ class Matcher {
     complete_.clear();
     if (side_.segments.size() > 1 && !find_complete(range)) return;
     for (uint32_t p = range.first; p < range.second && found.size() < kMaxMatches; ++p) {
+      if (!may_begin(p)) continue;
       if (can_complete(0, p, range) && segment_at(0, p, range.second)) extend(p, range, found);
     }
   }
 
  private:
+  // Whether the first token of the anchor can be there: nearly everywhere its size or its first
+  // byte says that it is not.
+  bool may_begin(uint32_t target) const {
+    const Token& a = side_.tokens[side_.code.front()];
+    const Token& b = tokens_[code_[target]];
+    return a.end - a.begin == b.end - b.begin && side_.text[a.begin] == bytes_[b.begin];
+  }
+
   size_t segment_begin(size_t s) const { return side_.segments[s]; }
   size_t segment_size(size_t s) const {
     const size_t end = s + 1 < side_.segments.size() ? side_.segments[s + 1] : side_.code.size();
@@ -149,6 +159,7 @@ class Matcher {
   const Source& source_;
   const std::vector<Token>& tokens_;
   const std::vector<uint32_t>& code_;
+  const std::string_view bytes_;
   const Side& side_;
   Compare compare_;
   std::vector<std::vector<bool>> complete_;  // per segment and token of the range; empty for one

@@ -1,5 +1,7 @@
 #include "patcher/token_edits.h"
 
+#include <algorithm>
+
 #include "patcher/align.h"
 
 namespace patcher {
@@ -18,6 +20,33 @@ IndexPairs common_elements(const Side& a_side, const std::vector<size_t>& a, con
   return best_alignment(a.size(), b.size(), [&](size_t i, size_t j) {
     return equal_element(a_side, a[i], b_side, b[j]) ? 1.0F : 0.0F;
   });
+}
+
+// How many elements best_alignment would pair, without saying which: that is most of the work.
+size_t count_common(const Side& a_side, const std::vector<size_t>& a, const Side& b_side,
+                    const std::vector<size_t>& b) {
+  if (a.size() > kMaxAlignCells / b.size()) return 0;
+  const auto equal = [&](size_t i, size_t j) { return equal_element(a_side, a[i], b_side, b[j]); };
+  size_t n = a.size();
+  size_t m = b.size();
+  size_t same = 0;
+  while (same < std::min(n, m) && equal(same, same))
+    ++same;
+  const size_t front = same;
+  for (; std::min(n, m) > front && equal(n - 1, m - 1); --n, --m)
+    ++same;
+  std::vector<size_t> row(m - front + 1,
+                          0);  // by j: the most that a[front, i) and b[front, j) share
+  for (size_t i = front; i < n; ++i) {
+    size_t diagonal = 0;
+    for (size_t j = front; j < m; ++j) {
+      size_t& here = row[j - front + 1];
+      const size_t above = here;
+      here = equal(i, j) ? diagonal + 1 : std::max(above, row[j - front]);
+      diagonal = above;
+    }
+  }
+  return same + row.back();
 }
 
 // Computes the edit of one changed run: elements [i, j) of `before` become [k, l) of `after`.
@@ -93,7 +122,7 @@ class RunEditor {
 
 float similarity(const Side& a_side, const Unit& a, const Side& b_side, const Unit& b) {
   if (a.blank() || b.blank()) return a.blank() && b.blank() ? 1.0F : 0.0F;
-  const size_t common = common_elements(a_side, a.elements, b_side, b.elements).size();
+  const size_t common = count_common(a_side, a.elements, b_side, b.elements);
   return 2.0F * static_cast<float>(common) /
          static_cast<float>(a.elements.size() + b.elements.size());
 }
