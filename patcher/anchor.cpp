@@ -26,24 +26,32 @@ int bracket(const Token& token, std::string_view text) {
 
 class Matcher {
  public:
-  Matcher(const Source& source, const Side& side, Compare compare)
+  Matcher(const Source& source, const Side& side, Compare compare, uint64_t* steps)
       : source_(source),
         tokens_(source.tokens()),
         code_(source.code()),
         bytes_(source.bytes()),
         side_(side),
-        compare_(compare) {}
+        compare_(compare),
+        steps_(steps) {}
 
   void search(CodeRange range, std::vector<Match>& found) {
     complete_.clear();
     if (side_.segments.size() > 1 && !find_complete(range)) return;
+    spend(range.second - range.first);
     for (uint32_t p = range.first; p < range.second && found.size() < kMaxMatches; ++p) {
       if (!may_begin(p)) continue;
       if (can_complete(0, p, range) && segment_at(0, p, range.second)) extend(p, range, found);
+      if (is_spent()) return;
     }
   }
 
  private:
+  void spend(size_t n) {
+    if (steps_ != nullptr) *steps_ -= std::min<uint64_t>(*steps_, n);
+  }
+  bool is_spent() const { return steps_ != nullptr && *steps_ == 0; }
+
   // Whether the first token of the anchor can be there: nearly everywhere its size or its first
   // byte says that it is not.
   bool may_begin(uint32_t target) const {
@@ -66,12 +74,14 @@ class Matcher {
     return a.text(side_.text) == b.text(source_.bytes());
   }
 
-  bool segment_at(size_t s, uint32_t at, uint32_t end) const {
-    if (end - at < segment_size(s)) return false;
-    for (size_t i = 0; i < segment_size(s); ++i) {
-      if (!equal(segment_begin(s) + i, at + static_cast<uint32_t>(i))) return false;
-    }
-    return true;
+  bool segment_at(size_t s, uint32_t at, uint32_t end) {
+    const size_t size = segment_size(s);
+    if (end - at < size) return false;
+    size_t i = 0;
+    while (i < size && equal(segment_begin(s) + i, at + static_cast<uint32_t>(i)))
+      ++i;
+    spend(i + 1);
+    return i == size;
   }
 
   bool can_complete(size_t s, uint32_t p, CodeRange range) const {
@@ -83,55 +93,62 @@ class Matcher {
   // would be searched for longer than anybody waits. False when there is no match at all.
   bool find_complete(CodeRange range) {
     const size_t segments = side_.segments.size();
-    std::vector<std::vector<bool>> complete(segments,
-                                            std::vector<bool>(range.second - range.first));
+    const size_t size = range.second - range.first;
+    std::vector<std::vector<bool>> complete(segments, std::vector<bool>(size));
+    std::vector<bool> reaches;  // from where the next segment can be reached
     for (size_t s = segments; s-- > 0;) {
       bool any = false;
-      uint32_t last = range.first;  // past the last place of the next segment
-      if (s + 1 < segments) {
-        const auto& next = complete[s + 1];
-        last = range.second;
-        while (last > range.first && !next[last - range.first - 1])
-          --last;
-      }
-      for (uint32_t p = range.first; p < range.second; ++p) {
+      spend(size);
+      for (uint32_t p = range.first; p < range.second && !is_spent(); ++p) {
         if (!segment_at(s, p, range.second)) continue;
-        const auto from = p + static_cast<uint32_t>(segment_size(s));
-        const bool ok = s + 1 == segments || leads_to(complete[s + 1], from, last, range.first);
+        const size_t from = p - range.first + segment_size(s);
+        const bool ok = s + 1 == segments || reaches[from];
         complete[s][p - range.first] = ok;
         any = any || ok;
       }
-      if (!any) return false;
+      if (!any || is_spent()) return false;
+      reaches = reach(complete[s], range);
     }
     complete_ = std::move(complete);
     return true;
   }
 
-  // Whether one of the marked places lies after `from` in the same block.
-  bool leads_to(const std::vector<bool>& marked, uint32_t from, uint32_t end, uint32_t base) const {
-    int depth = 0;
-    for (uint32_t p = from; p < end && depth >= 0; ++p) {
-      if (depth == 0 && marked[p - base]) return true;
-      depth += bracket(tokens_[code_[p]], source_.bytes());
-    }
-    return false;
-  }
-
-  // Where segment s can lie when the tokens since `from` are skipped.
-  std::vector<uint32_t> places(size_t s, uint32_t from, CodeRange range) const {
-    std::vector<uint32_t> out;
-    int depth = 0;
-    for (uint32_t p = from; p < range.second && depth >= 0; ++p) {
-      if (depth == 0 && can_complete(s, p, range)) out.push_back(p);
-      depth += bracket(tokens_[code_[p]], source_.bytes());
+  // For each place of the range, and its end, whether a marked one lies at or after it in the same
+  // block. From the last to the first: behind an opening bracket it goes on past the closing one.
+  std::vector<bool> reach(const std::vector<bool>& marked, CodeRange range) const {
+    std::vector<bool> out(marked.size() + 1);
+    std::vector<size_t> closing;
+    for (size_t i = marked.size(); i-- > 0;) {
+      const int turn = bracket(tokens_[code_[range.first + i]], source_.bytes());
+      bool further = turn == 0 && out[i + 1];
+      if (turn < 0) closing.push_back(i);
+      if (turn > 0 && !closing.empty()) {
+        further = out[closing.back() + 1];
+        closing.pop_back();
+      }
+      out[i] = marked[i] || further;
     }
     return out;
   }
 
-  // Depth-first over the segments' places, on a stack of its own. Every path ends in a match.
+  // The first `most` places where segment s can lie when the tokens since `from` are skipped.
+  std::vector<uint32_t> places(size_t s, uint32_t from, CodeRange range, size_t most) {
+    std::vector<uint32_t> out;
+    int depth = 0;
+    uint32_t p = from;
+    for (; p < range.second && depth >= 0 && out.size() < most; ++p) {
+      if (depth == 0 && can_complete(s, p, range)) out.push_back(p);
+      depth += bracket(tokens_[code_[p]], source_.bytes());
+    }
+    spend(p - from);
+    return out;
+  }
+
+  // Depth-first over the segments' places, on a stack of its own. Every path ends in a match, so
+  // that no more places are needed than matches.
   void extend(uint32_t first, CodeRange range, std::vector<Match>& found) {
     std::vector<std::vector<uint32_t>> open{{first}};
-    while (!open.empty() && found.size() < kMaxMatches) {
+    while (!open.empty() && found.size() < kMaxMatches && !is_spent()) {
       const std::vector<uint32_t> starts = std::move(open.back());
       open.pop_back();
       if (starts.size() == side_.segments.size()) {
@@ -139,7 +156,7 @@ class Matcher {
         continue;
       }
       const uint32_t from = starts.back() + static_cast<uint32_t>(segment_size(starts.size() - 1));
-      const auto next = places(starts.size(), from, range);
+      const auto next = places(starts.size(), from, range, kMaxMatches - found.size());
       for (auto it = next.rbegin(); it != next.rend(); ++it) {
         open.push_back(starts);
         open.back().push_back(*it);
@@ -162,6 +179,7 @@ class Matcher {
   const std::string_view bytes_;
   const Side& side_;
   Compare compare_;
+  uint64_t* const steps_;                    // left; null for no limit
   std::vector<std::vector<bool>> complete_;  // per segment and token of the range; empty for one
 };
 
@@ -261,9 +279,10 @@ CodeRange code_range(const Source& source, uint32_t begin, uint32_t end) {
 }
 
 std::vector<Match> find_matches(const Source& source, const Side& side,
-                                const std::vector<CodeRange>& ranges, Compare compare) {
+                                const std::vector<CodeRange>& ranges, Compare compare,
+                                uint64_t* steps) {
   std::vector<Match> found;
-  Matcher matcher(source, side, compare);
+  Matcher matcher(source, side, compare, steps);
   for (const CodeRange& range : ranges)
     matcher.search(range, found);
   std::sort(found.begin(), found.end(),

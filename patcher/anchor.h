@@ -47,12 +47,19 @@ enum class Compare { kExact, kMacroText };
 
 inline constexpr size_t kMaxMatches = 64;
 
+// What the searches for one hunk may cost, in tokens looked at: a second or two. Real files take
+// less than a hundredth of it; what takes more repeats itself over and over.
+inline constexpr uint64_t kMatchSteps = 500'000'000;
+
 // Every site of the anchor in the ranges (overlapping ranges give a site once), in file order; at
 // most kMaxMatches. Tokens between two segments are balanced in (), [] and {}, so that `...` never
 // leaves its block. REQUIRES a side with code.
+//
+// Takes what it costs from *steps, if that is given; where 0 is left the search was not finished
+// and what it found says nothing.
 std::vector<Match> find_matches(const Source& source, const Side& side,
                                 const std::vector<CodeRange>& ranges,
-                                Compare compare = Compare::kExact);
+                                Compare compare = Compare::kExact, uint64_t* steps = nullptr);
 
 // Byte range of a site.
 std::pair<uint32_t, uint32_t> match_bytes(const Source& source, const Match& match);

@@ -35,7 +35,8 @@ struct HunkResult {
 
 // Finds the hunk's one place and computes its edits. Every way in which there is not exactly one
 // place, or the place must not be touched, is a failure with a verdict, a place and candidates.
+// Where the search would take more than `steps`, that the place is the only one is not known.
 HunkResult locate_hunk(const Source& source, const Hunk& hunk, ScopeRule rule,
-                       Failures failures = Failures::kAll);
+                       Failures failures = Failures::kAll, uint64_t steps = kMatchSteps);
 
 }  // namespace patcher

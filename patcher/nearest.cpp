@@ -27,6 +27,10 @@ struct Best {
 
 std::optional<Nearest> nearest_place(const Source& source, const Side& side,
                                      const std::vector<CodeRange>& ranges) {
+  uint64_t cells = 0;
+  for (const CodeRange& range : ranges)
+    cells += uint64_t{range.second - range.first} * side.code.size();
+  if (cells > kMatchSteps) return std::nullopt;
   Numbers numbers;
   std::vector<int> pattern;
   for (size_t t : side.code)

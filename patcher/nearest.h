@@ -19,7 +19,7 @@ struct Nearest {
   std::string wanted = {};  // its text in the patch
 };
 
-// Nothing when no token agrees.
+// Nothing when no token agrees, or when looking for it would take more than kMatchSteps.
 std::optional<Nearest> nearest_place(const Source& source, const Side& side,
                                      const std::vector<CodeRange>& ranges);
 

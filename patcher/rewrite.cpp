@@ -12,6 +12,8 @@ namespace {
 
 using Kind = HunkLine::Kind;
 constexpr float kPairThreshold = 0.5F;
+// A second or two. Beyond, the lines of a block are replaced as a whole, as the patch has them.
+constexpr uint64_t kMaxPairingCost = 250'000'000;
 
 // A change block: unit indices of its removed and added lines.
 struct Block {
@@ -97,7 +99,10 @@ class Rewriter {
           similarity(before_, old_units_[block.removed[i]], after_, new_units_[block.added[j]]);
       return s >= kPairThreshold ? s : 0.0F;
     };
-    IndexPairs pairs = best_alignment(block.removed.size(), block.added.size(), score);
+    IndexPairs pairs;
+    if (pairing_cost(block) <= kMaxPairingCost) {
+      pairs = best_alignment(block.removed.size(), block.added.size(), score);
+    }
     pairs.emplace_back(block.removed.size(), block.added.size());
     size_t r = 0;
     size_t a = 0;
@@ -107,6 +112,17 @@ class Rewriter {
       r = i + 1;
       a = j + 1;
     }
+  }
+
+  // Each removed line is compared with each added one, token by token.
+  uint64_t pairing_cost(const Block& block) const {
+    uint64_t removed = 0;
+    uint64_t added = 0;
+    for (const size_t u : block.removed)
+      removed += old_units_[u].elements.size();
+    for (const size_t u : block.added)
+      added += new_units_[u].elements.size();
+    return removed * added;
   }
 
   using Span = std::pair<size_t, size_t>;

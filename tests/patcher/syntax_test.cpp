@@ -1,5 +1,6 @@
-// Tokens, scopes, #if states, grammar choice and the parse budget.
+// Tokens, scopes, #if states, grammar choice and the budgets of parsing and matching.
 #include "patcher/anchor.h"
+#include "patcher/locate.h"
 #include "patcher/source.h"
 #include "tests/patcher/scratch.h"
 
@@ -129,7 +130,7 @@ TEST(ParseBudget, CountsStepsAndLeavesNothingBehind) {
 }
 
 // Tried place by place, this would take longer than the age of the universe.
-TEST(ParseBudget, ManySkipsOverManyPlacesAreDecidedAtOnce) {
+TEST(MatchBudget, ManySkipsOverManyPlacesAreDecidedAtOnce) {
   Hunk hunk{.lines = {{.text = "a;"}}};
   for (int i = 0; i < 20; ++i) {
     hunk.lines.push_back({.kind = HunkLine::Kind::kSkip, .text = "..."});
@@ -147,6 +148,78 @@ TEST(ParseBudget, ManySkipsOverManyPlacesAreDecidedAtOnce) {
   hunk.lines.push_back({.kind = HunkLine::Kind::kSkip, .text = "..."});
   hunk.lines.push_back({.text = "b;"});
   EXPECT_TRUE(matches().empty());
+}
+
+Hunk lines_hunk(size_t as, bool skip) {
+  Hunk hunk{.scope = *parse_scope("file"), .line = 7};
+  for (size_t i = 0; i < as; ++i)
+    hunk.lines.push_back({.text = "a;"});
+  if (skip) hunk.lines.push_back({.kind = HunkLine::Kind::kSkip, .text = "..."});
+  hunk.lines.push_back({.text = "b;"});
+  hunk.lines.push_back({.kind = HunkLine::Kind::kAdded, .text = "c;"});
+  return hunk;
+}
+
+std::string lines_text(size_t as) {
+  std::string text;
+  for (size_t i = 0; i < as; ++i)
+    text += "a;\n";
+  return text;
+}
+
+// Each of the places has the whole file before it; walked through for each it would be the square.
+TEST(MatchBudget, TheWayOverASkipIsWalkedOnce) {
+  const Source source("a.cpp", "{ x(" + lines_text(5000) + ") }\n" + lines_text(5000) + "b;\n");
+  const Side side = make_side(lines_hunk(1, true), Language::kCpp, HunkLine::Kind::kRemoved);
+  const auto tokens = static_cast<uint32_t>(source.code().size());
+  uint64_t steps = 1'000'000'000;
+  const auto found = find_matches(source, side, {{0, tokens}}, Compare::kExact, &steps);
+  EXPECT_EQ(found.size(), kMaxMatches);  // of the 5,000 in the same block as `b;`
+  EXPECT_EQ(found.front().code.front(), 5000u * 2 + 5);
+  EXPECT_LT(1'000'000'000 - steps, 100 * tokens);
+}
+
+TEST(MatchBudget, WhatRepeatsItselfTooOftenIsRefusedNotWaitedFor) {
+  const Source source("a.cpp", lines_text(1000));
+  const auto verdict = [&](uint64_t steps) {
+    const auto result =
+        locate_hunk(source, lines_hunk(100, false), ScopeRule::kStrict, Failures::kAll, steps);
+    EXPECT_EQ(result.failure->origin.line, 7);
+    EXPECT_EQ(result.failure->place.file, "a.cpp");
+    return std::pair(result.failure->verdict,
+                     result.failure->message.find("beyond its budget") != std::string::npos);
+  };
+  EXPECT_EQ(verdict(10'000), std::pair(Verdict::kAmbiguous, true));
+  EXPECT_EQ(verdict(kMatchSteps), std::pair(Verdict::kMissing, false));
+}
+
+// Lines that would take too long to pair are replaced as a whole: in the patch's spacing, where a
+// pair keeps the tree's.
+TEST(MatchBudget, VeryLongLinesAreNotPaired) {
+  const auto replaced = [](size_t names_per_line) {
+    Hunk hunk{.scope = *parse_scope("file")};
+    std::string there;
+    for (const char* last : {"old);", "new);"}) {
+      for (size_t line = 0; line < 20; ++line) {
+        std::string text = "f" + std::to_string(line) + "(";
+        for (size_t i = 0; i < names_per_line; ++i)
+          text += "a, ";
+        text += last;
+        const bool old = last[0] == 'o';
+        if (old)
+          there += "f" + std::to_string(line) + " (" + text.substr(text.find('(') + 1) + "\n";
+        hunk.lines.push_back(
+            {.kind = old ? HunkLine::Kind::kRemoved : HunkLine::Kind::kAdded, .text = text});
+      }
+    }
+    hunk.lines.push_back({.text = "end;"});
+    const Source source("a.cpp", there + "end;\n");
+    const auto result = locate_hunk(source, hunk, ScopeRule::kUndo);
+    EXPECT_FALSE(result.failure.has_value());
+    return result.edits.size();
+  };
+  EXPECT_EQ(replaced(5), 20u);
+  EXPECT_EQ(replaced(900), 1u);
 }
 
 TEST(Reparse, GivesTheTreeOfAFreshParse) {
