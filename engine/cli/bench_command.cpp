@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "cli/bench_conversation.h"
 #include "cli/bench_model.h"
 #include "cli/commands.h"
 #include "runtime/engine.h"
@@ -17,13 +18,6 @@ namespace {
 using kernels::Phase;
 using kernels::Token;
 using nlohmann::ordered_json;
-
-std::vector<Token> random_tokens(std::size_t count, std::size_t vocabulary) {
-  std::vector<Token> tokens(count);
-  for (std::size_t i = 0; i < count; ++i)
-    tokens[i] = static_cast<Token>((i * 2654435761u + 12345) % vocabulary);
-  return tokens;
-}
 
 // Wall time of one call, after one that is not counted; waits for the backend at both ends.
 double seconds_of(kernels::Backend& backend, std::size_t repeats,
@@ -44,6 +38,10 @@ class Bench {
       : network_(network), settings_(settings), streams_(streams) {}
 
   ordered_json run() {
+    if (settings_.turns > 0) {
+      bench_conversation(network_, settings_, [&](ordered_json line) { report(std::move(line)); });
+      return result_;
+    }
     for (const std::size_t rows : settings_.prompt_rows)
       measure_engine(rows);
     measure_kernels();
@@ -59,7 +57,7 @@ class Bench {
     options.context = longest() + kSuffix + settings_.tokens;
     runtime::Engine engine(network_, options);
     for (const std::size_t length : settings_.lengths) {
-      runtime::Request request{random_tokens(length, network_.config().vocabulary), {}};
+      runtime::Request request{bench_tokens(length, network_.config().vocabulary), {}};
       request.params.max_tokens = settings_.tokens;
       request.params.draft_tokens = 0;
       engine.run(request);
@@ -78,7 +76,7 @@ class Bench {
               {"tok_per_s", decode}});
     }
     // The buffer holds the longest prompt's rows: what a resumed turn with a short suffix computes.
-    const std::vector<Token> suffix = random_tokens(kSuffix, network_.config().vocabulary);
+    const std::vector<Token> suffix = bench_tokens(kSuffix, network_.config().vocabulary);
     const double seconds = seconds_of(network_.backend(), 3, [&](std::size_t) {
       for (std::size_t at = 0; at < kSuffix; at += prompt_rows) {
         const std::size_t rows = std::min(prompt_rows, kSuffix - at);

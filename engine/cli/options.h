@@ -70,6 +70,7 @@ struct InfoSettings {
 struct BenchSettings {
   std::string backend = "auto";
   std::vector<std::size_t> lengths{2700, 15900};    // prompt tokens
+  std::size_t turns = 0;                            // of a growing conversation; 0: none
   std::vector<std::size_t> prompt_rows{512, 2048};  // chunk sizes to try
   std::size_t tokens = 64;                          // generated after each prompt
   std::size_t layers = 32;

@@ -197,6 +197,10 @@ struct Parser {
         ->delimiter(',')
         ->check(count)
         ->capture_default_str();
+    sub->add_option("--turns", bench.turns,
+                    "Instead of the rest, hold a conversation of this many turns whose prompt\n"
+                    "grows evenly from the shortest to the longest of the lengths")
+        ->check(CLI::Range(2, 1000));
     sub->add_option("--tokens", bench.tokens, "Tokens generated after each prompt")
         ->check(CLI::Range(2, 1024))
         ->capture_default_str();

@@ -222,6 +222,24 @@ TEST(Info, PrintsTheShape) {
   EXPECT_GT(json["lane_bytes"], 0);
 }
 
+TEST(Bench, AConversationGrowsFromTheShortestToTheLongestLength) {
+  const Result result =
+      run({"bench", "--backend", "cpu", "--small", "--layers", "1", "--lengths", "20,60", "--turns",
+           "3", "--prompt-rows", "16", "--tokens", "3", "--json"});
+  ASSERT_EQ(result.code, kOk) << result.err;
+  const auto lines = nlohmann::json::parse(result.out)["lines"];
+  ASSERT_EQ(lines.size(), 4u);
+  const std::size_t tokens[] = {20, 40, 60};
+  for (std::size_t turn = 0; turn < 3; ++turn) {
+    EXPECT_EQ(lines[turn]["tokens"], tokens[turn]);
+    // Two of a reply's three tokens have rows; the next prompt's are computed with the new ones.
+    EXPECT_EQ(lines[turn]["new"], turn == 0 ? 20 : 18);
+    EXPECT_GE(lines[turn]["rows"], lines[turn]["new"]);
+    EXPECT_LE(lines[turn]["rows"], lines[turn]["tokens"]);
+  }
+  EXPECT_GT(lines[3]["prefill"], 0);
+}
+
 TEST(InitModel, WritesAModelThatRuns) {
   (void)runtime::testing::loaded();
   const std::string dir = (std::filesystem::path(micro()).parent_path() / "made").string();
