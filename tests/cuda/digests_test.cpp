@@ -1,6 +1,7 @@
 // What one NVIDIA H200 printed for `engine digest --backend cuda` stands in digests/. The CPU
 // backend must print the same, so a machine without a GPU checks the GPU's bits; a machine with one
-// checks both. Each file is the output for `engine init-model --preset NAME --seed 1`.
+// checks both. Each file is the output for `engine init-model --preset NAME --seed 1`, and
+// reference.txt for the built-in model.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <iterator>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/cli.h"
@@ -27,11 +29,13 @@ std::string run(const std::vector<const char*>& args) {
 class Digests : public testing::TestWithParam<const char*> {
  protected:
   Digests() {
+    if (is_built_in()) return;
     run({"engine", "init-model", "--preset", GetParam(), "--seed", "1", "--force", dir()});
   }
   ~Digests() override { std::filesystem::remove_all(folder_); }
 
-  const char* dir() const { return folder_.c_str(); }
+  static bool is_built_in() { return GetParam() == std::string_view("reference"); }
+  const char* dir() const { return is_built_in() ? BUILT_IN_MODEL_DIR : folder_.c_str(); }
   static std::string known_answer() {
     std::ifstream file(std::string(DIGESTS_DIR) + "/" + GetParam() + ".txt");
     return {std::istreambuf_iterator<char>(file), {}};
@@ -59,7 +63,7 @@ TEST_P(Digests, TheDevicePrintsWhatAnH200Printed) {
   EXPECT_EQ(printed("cuda"), known_answer());
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, Digests, testing::Values("micro", "plain", "mini"),
+INSTANTIATE_TEST_SUITE_P(Models, Digests, testing::Values("micro", "plain", "mini", "reference"),
                          [](const auto& test) { return test.param; });
 
 }  // namespace
