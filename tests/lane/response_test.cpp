@@ -1,0 +1,94 @@
+#include "lane/response.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lane/served_model.h"
+
+namespace engine::lane {
+namespace {
+
+using nlohmann::ordered_json;
+using ::testing::ElementsAre;
+using testing::served_micro;
+
+ReplyDelta with_calls(std::string text, std::vector<ToolCall> calls) {
+  return {.text = std::move(text), .calls = std::move(calls), .logprobs = {}};
+}
+
+struct Chat {
+  Served served = served_micro();
+  GenerationRequest request;
+  ResponseWriter writer;
+
+  Chat() : writer(served, chat(request), "id", 5) {}
+
+ private:
+  static GenerationRequest& chat(GenerationRequest& request) {
+    request.chat = true;
+    return request;
+  }
+};
+
+TEST(ResponseWriter, NumbersTheCallsOfAStream) {
+  Chat chat;
+  const ordered_json two =
+      chat.writer.chunk(with_calls("", {{"a", "f", "{\"x\": 1}"}, {"b", "g", "{}"}}));
+  const ordered_json third = chat.writer.chunk(with_calls("", {{"c", "f", "{}"}}));
+  const ordered_json& delta = two["choices"][0]["delta"];
+  EXPECT_FALSE(delta.contains("content"));
+  EXPECT_EQ(delta["tool_calls"][0],
+            (ordered_json{{"index", 0},
+                          {"id", "a"},
+                          {"type", "function"},
+                          {"function", {{"name", "f"}, {"arguments", "{\"x\": 1}"}}}}));
+  EXPECT_EQ(delta["tool_calls"][1]["index"], 1);
+  EXPECT_EQ(third["choices"][0]["delta"]["tool_calls"][0]["index"], 2);
+}
+
+TEST(ResponseWriter, AWholeReplyWithCallsAndNoTextHasNullContent) {
+  Chat chat;
+  const auto message = [&](const std::string& text) {
+    const ReplyDelta reply = with_calls(text, {{"a", "f", "{}"}});
+    return chat.writer.whole(reply, "tool_calls", {}, 3)["choices"][0]["message"];
+  };
+  EXPECT_TRUE(message("")["content"].is_null());
+  EXPECT_EQ(message("See.")["content"], "See.");
+  EXPECT_FALSE(message("")["tool_calls"][0].contains("index")) << "only in streams";
+}
+
+TEST(ResponseWriter, ACompletionsLogprobsCountOffsets) {
+  const Served served = served_micro();
+  GenerationRequest request;
+  request.top_logprobs = 1;
+  ResponseWriter writer(served, request, "id", 5);
+  const auto token = [&](const char* text) {
+    return TokenLogprob{
+        served.model.tokenizer().encode(text, model::SpecialText::kIsText).front(), -0.5, {}};
+  };
+  ReplyDelta delta;
+  delta.logprobs = {token("a"), token("b")};
+  EXPECT_THAT(writer.chunk(delta)["choices"][0]["logprobs"]["text_offset"], ElementsAre(0, 1));
+  EXPECT_THAT(writer.chunk(delta)["choices"][0]["logprobs"]["text_offset"], ElementsAre(2, 3));
+}
+
+TEST(TimingsJson, CountsRowsAndTokensPerSecond) {
+  runtime::Stats stats;
+  stats.prefill_rows = 30;
+  stats.prefill_seconds = 0.5;
+  stats.generated_tokens = 11;  // the first of which comes from the prompt
+  stats.decode_seconds = 2;
+  stats.drafted = 7;
+  stats.accepted = 4;
+  const ordered_json timings = timings_json(stats);
+  EXPECT_EQ(timings["prompt_ms"], 500);
+  EXPECT_EQ(timings["prompt_per_second"], 60);
+  EXPECT_EQ(timings["predicted_n"], 11);
+  EXPECT_EQ(timings["predicted_per_second"], 5);
+  EXPECT_EQ(timings["draft_n"], 7);
+  EXPECT_EQ(timings["draft_n_accepted"], 4);
+  EXPECT_EQ(timings_json({})["predicted_per_second"], 0) << "nothing is divided by nothing";
+}
+
+}  // namespace
+}  // namespace engine::lane
