@@ -6,11 +6,15 @@ import os
 import subprocess
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 SKIP = 77  # exit code
+# A reply of the built-in model that does not end by itself.
+ENDLESS = {"max_tokens": 3000, "temperature": 20, "seed": 1}
 REFERENCE = Path(__file__).parents[2] / "engine/model/reference"
 
 
@@ -94,6 +98,19 @@ class Lane:
     def forget(self) -> None:
         """Replaces the cached conversation by another, so that the next request is a cold one."""
         self.post("/v1/completions", {"prompt": "#", "max_tokens": 1, "temperature": 0})
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Waits; AssertionError after two minutes."""
+    end = time.monotonic() + 120
+    while not holds():
+        assert time.monotonic() < end, "it did not come to pass in two minutes"
+        time.sleep(0.05)
+
+
+def cancelled_in(metrics: str) -> int:
+    """How many requests were cancelled, by the text of /metrics."""
+    return sum(int(float(line.split()[-1])) for line in metrics.split("\n") if 'outcome="cancelled"' in line)
 
 
 def text_of(reply: dict) -> str:
