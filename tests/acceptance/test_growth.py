@@ -44,6 +44,7 @@ def draw(path: str, series: dict[str, list[dict]]) -> None:
     most_x = max(r["tokens"] for rows in series.values() for r in rows)
     most_y = max(r["s"] for rows in series.values() for r in rows)
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="12">']
+    parts.append('<rect width="100%" height="100%" fill="white"/>')
     parts.append(f'<path d="M{margin},10V{height - margin}H{width - 10}" fill="none" stroke="black"/>')
     parts.append(f'<text x="{width - 150}" y="{height - 15}">prompt tokens, to {most_x}</text>')
     parts.append(f'<text x="5" y="20">{most_y:.2f} s a turn</text>')
