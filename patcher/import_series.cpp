@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "patcher/error.h"
+#include "patcher/series.h"
 
 namespace patcher {
 namespace {
@@ -167,6 +168,10 @@ SeriesImport import_files(const std::vector<std::string>& files, const FileMap& 
   FileMap tree = base;
   std::set<std::string> names;
   for (const std::string& file : files) {
+    if (const std::string fault = size_fault(file); !fault.empty()) {
+      out.errors.push_back(problem(Verdict::kMalformed, file, 1, "", "the file " + fault));
+      continue;
+    }
     const auto text = read_file(file);
     if (!text) throw BrokenEnvironment(fmt::format("{}: cannot read the patch", file));
     const UnifiedPatch patch = parse_unified(file, *text);

@@ -76,6 +76,14 @@ std::vector<SeriesLine> parse_series(std::string_view text) {
   return out;
 }
 
+std::string size_fault(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  const auto bytes = static_cast<std::uintmax_t>(info.st_size);
+  if (bytes <= kMaxPatchBytes) return {};
+  return fmt::format("has {} bytes; a patch has at most {} MiB", bytes, kMaxPatchBytes >> 20);
+}
+
 Series load_series(const std::string& file, std::optional<size_t> until, bool allow_empty) {
   const auto text = read_file(file);
   if (!text) throw BrokenEnvironment(fmt::format("{}: cannot read the series file", file));
@@ -99,6 +107,8 @@ Series load_series(const std::string& file, std::optional<size_t> until, bool al
       fail(line.line, Verdict::kUnsafePath, fmt::format("`{}` is no safe name", line.name));
     } else if (!seen.insert(line.name).second) {
       fail(line.line, Verdict::kMalformed, fmt::format("`{}` is listed twice", line.name));
+    } else if (const auto fault = size_fault(directory + "/" + line.name); !fault.empty()) {
+      fail(line.line, Verdict::kMalformed, fmt::format("`{}` {}", line.name, fault));
     } else if (const auto content = read_file(directory + "/" + line.name)) {
       series.patches.push_back(is_unified(*content)
                                    ? patch_of(line.name, parse_unified(line.name, *content))

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,11 @@ struct SeriesLine {
   int line = 0;
 };
 std::vector<SeriesLine> parse_series(std::string_view text);
+
+// A patch file, or a diff or mail in its place, has at most so many bytes: it is read whole.
+inline constexpr std::uintmax_t kMaxPatchBytes = 16u << 20;
+// What is wrong with the size of the file at `path`; empty when nothing is, or there is no file.
+std::string size_fault(const std::string& path);
 
 // Reads the list (patch files, and unified diffs or patch mails, see unified.h), its first `until`
 // patches and the files beside them. Throws BrokenEnvironment when the series file cannot be read;
