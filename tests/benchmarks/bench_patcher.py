@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Times the patcher beside `git apply --check`, in one run; needs a git binary, which nothing else here does.
+"""Times the patcher beside `git apply --check` and, where it is installed, GNU `patch --dry-run`, in one run; needs a
+git binary, which nothing else here does.
 
     bench_patcher.py PATCHER [--runs N] [--history GIT_DIR]
 
@@ -16,6 +17,7 @@ import collections
 import os
 import random
 import resource
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -82,15 +84,21 @@ def concatenated(directory):
     return b"".join(open(os.path.join(directory, n), "rb").read() for n in names)
 
 
+def peers(name, tree, diffs, runs):
+    """The same changes given to line-based tools. GNU patch's dry run judges each diff on the unchanged tree, so that
+    a later one of the same file may fail: only its time is taken."""
+    measure(f"{name}: git apply --check", ["git", "-C", tree, "apply", "--check", "-"], runs, diffs)
+    if shutil.which("patch"):
+        measure(f"{name}: patch --dry-run", ["patch", "-p1", "-d", tree, "--dry-run", "-s", "-f"], runs, diffs, want=None)
+
+
 def series_of_this_repository(patcher, runs, scratch):
     tree = os.path.join(scratch, "engine")
     subprocess.run(["cp", "-r", os.path.join(ROOT, "engine"), tree], check=True)
     series = os.path.join(ROOT, "patches", "series")
     measure("this series, 7 patches: patcher check",
             [patcher, "check", "--root", tree, "--series", series], runs)
-    measure("this series, 7 patches: git apply --check",
-            ["git", "-C", tree, "apply", "--check", "-"], runs,
-            concatenated(os.path.join(ROOT, "patches", "diffs")))
+    peers("this series, 7 patches", tree, concatenated(os.path.join(ROOT, "patches", "diffs")), runs)
 
 
 def synthetic_series(patcher, runs, scratch):
@@ -109,8 +117,7 @@ def synthetic_series(patcher, runs, scratch):
     timed([patcher, "diff", "--root", tree, "--series", series, "--out-dir", diffs])
     measure("300 patches, 2,000 files: patcher check",
             [patcher, "check", "--root", tree, "--series", series], runs)
-    measure("300 patches, 2,000 files: git apply --check",
-            ["git", "-C", tree, "apply", "--check", "-"], runs, concatenated(diffs))
+    peers("300 patches, 2,000 files", tree, concatenated(diffs), runs)
 
 
 def fast_import(repository, commits, files):
