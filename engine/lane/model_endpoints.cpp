@@ -26,12 +26,17 @@ ordered_json detokenize(const JsonField& body, const Served& served) {
   return {{"content", served.model.tokenizer().decode(read_tokens(tokens, served))}};
 }
 
+ordered_json show_model(std::string_view name, const Served& served) {
+  check_model(name, served);
+  return {{"id", served.name},
+          {"object", "model"},
+          {"created", 0},
+          {"owned_by", "local"},
+          {"max_model_len", served.context}};
+}
+
 ordered_json list_models(const Served& served) {
-  const ordered_json model{{"id", served.name},
-                           {"object", "model"},
-                           {"created", 0},
-                           {"owned_by", "local"},
-                           {"max_model_len", served.context}};
+  const ordered_json model = show_model(served.name, served);
   return {{"object", "list"}, {"data", ordered_json::array({model})}};
 }
 

@@ -16,4 +16,7 @@ nlohmann::ordered_json detokenize(const JsonField& body, const Served& served);
 // GET /v1/models.
 nlohmann::ordered_json list_models(const Served& served);
 
+// GET /v1/models/NAME. Throws ApiError 404 for another name.
+nlohmann::ordered_json show_model(std::string_view name, const Served& served);
+
 }  // namespace engine::lane

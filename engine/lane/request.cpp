@@ -38,15 +38,6 @@ void refuse_unsupported(const JsonField& body) {
   }
 }
 
-void check_model(const JsonField& body, const Served& served) {
-  const std::optional<JsonField> name = body.find("model");
-  if (name && name->string() != served.name) {
-    throw ApiError(
-        404, fmt::format("there is no model \"{}\" here, only \"{}\"", name->string(), served.name),
-        "model", "model_not_found");
-  }
-}
-
 std::uint64_t read_seed(const JsonField& body) {
   if (const auto seed = body.find("seed"))
     return static_cast<std::uint64_t>(seed->integer(INT64_MIN, INT64_MAX));
@@ -96,7 +87,7 @@ std::size_t read_max_tokens(const JsonField& body, const Served& served) {
 
 GenerationRequest read_common(const JsonField& body, const Served& served) {
   body.require_object();
-  check_model(body, served);
+  if (const auto name = body.find("model")) check_model(name->string(), served);
   refuse_unsupported(body);
   GenerationRequest request;
   request.engine.params = served.defaults;
@@ -170,6 +161,12 @@ void keep_logprobs(GenerationRequest& request, std::int64_t alternatives) {
 }
 
 }  // namespace
+
+void check_model(std::string_view name, const Served& served) {
+  if (name == served.name) return;
+  throw ApiError(404, fmt::format("there is no model \"{}\" here, only \"{}\"", name, served.name),
+                 "model", "model_not_found");
+}
 
 GenerationRequest read_chat(const JsonField& body, const Served& served) {
   GenerationRequest request = read_common(body, served);

@@ -40,6 +40,9 @@ struct GenerationRequest {
 GenerationRequest read_chat(const JsonField& body, const Served& served);
 GenerationRequest read_completion(const JsonField& body, const Served& served);
 
+// Throws ApiError 404 for another model's name.
+void check_model(std::string_view name, const Served& served);
+
 // The tokens of a field that is text, in which special tokens count, or an array of token ids.
 std::vector<model::Token> read_tokens(const JsonField& field, const Served& served);
 

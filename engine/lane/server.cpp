@@ -238,6 +238,10 @@ class Server::Listener final : public httplib::Server {
     Get("/v1/models", [this](const Request&, Response& response) {
       response.set_content(to_text(list_models(ready().served())), "application/json");
     });
+    Get("/v1/models/(.+)", [this](const Request& request, Response& response) {
+      response.set_content(to_text(show_model(request.matches[1].str(), ready().served())),
+                           "application/json");
+    });
     Get("/metrics", [this](const Request&, Response& response) {
       response.set_content(ready().metrics_text(), "text/plain; version=0.0.4; charset=utf-8");
     });

@@ -1,8 +1,12 @@
 // The live lane over HTTP: OpenAI's endpoints for one engine.
 //
-//   POST /v1/chat/completions, /v1/completions    GET /v1/models, /health, /metrics
-//   POST /tokenize  {"content": TEXT} or {"messages": [...]} -> {"tokens", "count",
-//   "max_model_len"} POST /detokenize {"tokens": [...]} -> {"content"}
+//   POST /v1/chat/completions
+//   POST /v1/completions
+//   POST /tokenize            see model_endpoints.h
+//   POST /detokenize
+//   GET  /v1/models, /v1/models/NAME
+//   GET  /health              503 while the model is being loaded
+//   GET  /metrics
 //
 // Every error is {"error": {"message", "type", "param", "code"}} with a matching status.
 #pragma once

@@ -72,6 +72,10 @@ class Checks:
         assert "reasoning_tokens" in data["usage"]["completion_tokens_details"], data
         assert "predicted_n" in reply.timings, reply.timings
 
+    def models(self) -> None:
+        assert self.client.models.retrieve(self.model) == self.client.models.list().data[0]
+        self.refusal(openai.NotFoundError, lambda: self.client.models.retrieve("other"))
+
     def cached_tokens(self) -> None:
         messages = [{"role": "system", "content": "Facts. " * 60}, *ASK]
         first = self.create(messages=messages, max_tokens=4)
@@ -174,6 +178,7 @@ class Checks:
 
 CHECKS = (
     Checks.chat,
+    Checks.models,
     Checks.cached_tokens,
     Checks.stream,
     Checks.completion,

@@ -193,7 +193,12 @@ TEST(Server, TimingsSayWhyTheReuseEnded) {
 TEST(Server, OtherEndpoints) {
   const LiveLane lane;
   EXPECT_EQ(lane.get("/health").status, 200);
-  EXPECT_EQ(lane.get("/v1/models").json["data"][0]["id"], "micro");
+  const ordered_json models = lane.get("/v1/models").json["data"];
+  EXPECT_EQ(models[0]["id"], "micro");
+  EXPECT_EQ(lane.get("/v1/models/micro").json, models[0]);
+  const Answer other = lane.get("/v1/models/other");
+  EXPECT_EQ(other.status, 404);
+  EXPECT_EQ(other.json["error"]["code"], "model_not_found");
   const ordered_json tokens = lane.post("/tokenize", R"({"content": "Hello, wörld"})").json;
   EXPECT_EQ(tokens["count"], tokens["tokens"].size());
   EXPECT_EQ(lane.post_json("/detokenize", {{"tokens", tokens["tokens"]}}).json["content"],
