@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "patcher/mail.h"
+#include "patcher/unified_names.h"
 
 namespace patcher {
 namespace {
@@ -32,30 +33,6 @@ bool take_range(string_view& text, size_t& first, size_t& count) {
   count = 1;
   if (!take_number(text, first)) return false;
   return !take(text, ",") || take_number(text, count);
-}
-
-// git writes odd names as C strings: "a/\303\251.c".
-string unquote(string_view text) {
-  if (text.size() < 2 || text.front() != '"' || text.back() != '"') return string(text);
-  string out;
-  text = text.substr(1, text.size() - 2);
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\\' || i + 1 == text.size()) {
-      out += text[i];
-    } else if (text[i + 1] >= '0' && text[i + 1] <= '7' && i + 3 < text.size()) {
-      out += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 +
-                               (text[i + 3] - '0'));
-      i += 3;
-    } else {
-      out += text[++i] == 't' ? '\t' : text[i] == 'n' ? '\n' : text[i];
-    }
-  }
-  return out;
-}
-
-// What stands behind "--- " or "+++ ": a name, and perhaps a tab and a time.
-string file_name(string_view text) {
-  return unquote(text.substr(0, text.find('\t')));
 }
 
 class Reader {
@@ -115,7 +92,7 @@ class Reader {
   void plain_file() {
     UnifiedFile f{.line = number(next_)};
     names(f);
-    strip_prefixes(f);
+    strip_name_prefixes(f);
     hunks(f);
     if (f.hunks.empty() && out_.errors.empty()) fail(f.line, "a file without a hunk");
     out_.files.push_back(std::move(f));
@@ -124,58 +101,27 @@ class Reader {
   void names(UnifiedFile& f) {
     string_view text = line();
     take(text, "--- ");
-    f.path_before = file_name(text);
+    f.path_before = name_behind_mark(text);
     ++next_;
     if (!at("+++ ")) return fail(number(next_), "expected `+++ path`");
     text = line();
     take(text, "+++ ");
-    f.path_after = file_name(text);
+    f.path_after = name_behind_mark(text);
     ++next_;
-  }
-
-  // "a/x" and "b/x" are x, and so are "old/x" and "new/x"; "x" twice is x.
-  static void strip_prefixes(UnifiedFile& f) {
-    const bool made = f.path_before == "/dev/null";
-    const bool gone = f.path_after == "/dev/null";
-    const auto rest = [](const string& p) { return p.substr(p.find('/') + 1); };
-    const bool git =
-        (made || f.path_before.starts_with("a/")) && (gone || f.path_after.starts_with("b/"));
-    const bool two = !made && !gone && f.path_before != f.path_after &&
-                     rest(f.path_before) == rest(f.path_after);
-    if (git || two) {
-      f.path_before = rest(f.path_before);
-      f.path_after = rest(f.path_after);
-    }
-    if (made) f.path_before.clear();
-    if (gone) f.path_after.clear();
-  }
-
-  // The two names of "diff --git a/x b/x", which are equal where nothing else names the file.
-  static void git_names(string_view text, UnifiedFile& f) {
-    if (text.starts_with('"')) {
-      const size_t middle = text.find("\" \"");
-      if (middle == string_view::npos) return;
-      f.path_before = unquote(text.substr(0, middle + 1));
-      f.path_after = unquote(text.substr(middle + 2));
-    } else {
-      f.path_before = text.substr(0, text.size() / 2);
-      f.path_after = text.substr(text.size() / 2 + 1);
-    }
-    strip_prefixes(f);
   }
 
   void git_file() {
     UnifiedFile f{.line = number(next_)};
     string_view text = line();
     take(text, "diff --git ");
-    git_names(text, f);
+    set_git_names(text, f);
     ++next_;
     while (next_ < lines_.size() && extended_header(f))
       ++next_;
     if (at("--- ")) {
       UnifiedFile named;
       names(named);
-      strip_prefixes(named);
+      strip_name_prefixes(named);
       if (!renamed_) {
         f.path_before = named.path_before;
         f.path_after = named.path_after;
@@ -203,10 +149,10 @@ class Reader {
       return false;
     }
     if (take(text, "rename from ")) {
-      f.path_before = unquote(text);
+      f.path_before = unquoted_name(text);
       renamed_ = true;
     } else if (take(text, "rename to ")) {
-      f.path_after = unquote(text);
+      f.path_after = unquoted_name(text);
     } else if (take(text, "old mode ")) {
       f.mode_before = mode(text);
     } else if (take(text, "new mode ")) {
