@@ -129,7 +129,7 @@ class Server::Listener final : public httplib::Server {
              request, response);
     }));
     set_exception_handler(
-        [this](const Request& request, Response& response, std::exception_ptr error) {
+        [this](const Request& request, Response& response, const std::exception_ptr& error) {
           try {
             std::rethrow_exception(error);
           } catch (const ApiError& known) {
