@@ -156,6 +156,13 @@ class Bench {
                         backend.silu_mul(s.activated, s.gate_up, rows, c.intermediate);
                       }),
            r * inner * 10, 0);
+    kernel("gate_up, silu_mul", rows,
+           seconds_of(backend, repeats,
+                      [&](std::size_t i) {
+                        backend.matmul_silu_mul(s.activated, s.gate_up, s.normed,
+                                                *layers[i % layers.size()].gate_up, rows);
+                      }),
+           2 * hidden * inner * 2 + r * (2 * hidden + 2 * inner), 4 * r * hidden * inner);
     kernel("write_qkv", rows,
            seconds_of(backend, repeats,
                       [&](std::size_t i) {

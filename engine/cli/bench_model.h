@@ -61,6 +61,10 @@ class RandomWeights final : public kernels::Backend {
                  const kernels::AttentionArgs& args, std::size_t rows) override {
     backend_.attention(out, kv, heads, args, rows);
   }
+  void matmul_silu_mul(kernels::bf16* out, float* gate_up, const kernels::bf16* x,
+                       const kernels::Matrix& w, std::size_t rows) override {
+    backend_.matmul_silu_mul(out, gate_up, x, w, rows);
+  }
   void silu_mul(kernels::bf16* out, const float* gate_up, std::size_t rows,
                 std::size_t intermediate) override {
     backend_.silu_mul(out, gate_up, rows, intermediate);

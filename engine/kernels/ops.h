@@ -167,6 +167,13 @@ class Backend {
   virtual void silu_mul(bf16* out, const float* gate_up, std::size_t rows,
                         std::size_t intermediate) = 0;
 
+  // silu_mul of what matmul gives for w [2 I, K]; `gate_up` [R, 2 I] may hold it meanwhile or not.
+  virtual void matmul_silu_mul(bf16* out, float* gate_up, const bf16* x, const Matrix& w,
+                               std::size_t rows) {
+    matmul(gate_up, x, w, nullptr, rows, false);
+    silu_mul(out, gate_up, rows, w.outputs() / 2);
+  }
+
   // Runs `step`, which calls operations of this backend, or does again what it did before instead
   // of calling it; the same bits either way. The recording must not outlive the backend.
   // REQUIRES: for one recording and `rows`, every step calls the same operations with the same

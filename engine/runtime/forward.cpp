@@ -34,8 +34,7 @@ void feed_forward_block(const Network& network, const State& state, const Layer&
   const State::Scratch& s = state.scratch();
   const model::ModelConfig& c = network.config();
   backend.rms_norm(s.normed, c.hidden, x, layer.post_norm, rows, c.hidden, c.norm_epsilon);
-  backend.matmul(s.gate_up, s.normed, *layer.gate_up, nullptr, rows, false);
-  backend.silu_mul(s.activated, s.gate_up, rows, c.intermediate);
+  backend.matmul_silu_mul(s.activated, s.gate_up, s.normed, *layer.gate_up, rows);
   backend.matmul(x, s.activated, *layer.down, nullptr, rows, true);
 }
 

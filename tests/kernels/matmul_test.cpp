@@ -114,6 +114,25 @@ TEST_P(Matmul, ThreadsDoNotChangeBits) {
   EXPECT_TRUE(same_bits(computed(*backend, p, p.rows), computed(*one, p, p.rows), p.outputs));
 }
 
+// Shapes on both sides of what a backend may do in one launch: gates in whole tiles of 64 or not, a
+// last stage that is not full, one slice or several.
+TEST_P(Matmul, SiluMulEqualsBothOperations) {
+  for (const Problem& p : {Problem{3, 256, 80}, Problem{65, 256, 80}, Problem{130, 384, 96},
+                           Problem{200, 144, 80}, Problem{100, 256, 512}}) {
+    SCOPED_TRACE(testing::Message() << p.rows << " x " << p.outputs << " x " << p.inner);
+    const std::size_t intermediate = p.outputs / 2;
+    const MatrixPart part{p.w.data(), p.outputs};
+    const auto matrix = backend->prepare(std::span(&part, 1), p.inner);
+    Device<bf16> x(*backend, p.x), out(*backend, p.rows * intermediate);
+    Device<bf16> apart(*backend, p.rows * intermediate);
+    Device<float> gate_up(*backend, p.rows * p.outputs);
+    backend->matmul(gate_up.data(), x.data(), *matrix, nullptr, p.rows, false);
+    backend->silu_mul(apart.data(), gate_up.data(), p.rows, intermediate);
+    backend->matmul_silu_mul(out.data(), gate_up.data(), x.data(), *matrix, p.rows);
+    EXPECT_TRUE(same_bits(out.host(), apart.host(), intermediate));
+  }
+}
+
 INSTANTIATE_FOR_EACH_BACKEND(Matmul);
 
 }  // namespace

@@ -142,6 +142,13 @@ class CudaBackend final : public Backend {
     cuda::matmul({out, x, static_cast<const DeviceMatrix&>(w), bias, rows, split, accumulate},
                  use());
   }
+  void matmul_silu_mul(bf16* out, float* gate_up, const bf16* x, const Matrix& w,
+                       std::size_t rows) override {
+    const bool one_slice = !row_invariant_ && numerics::split_k(rows, w.outputs(), w.inner()) == 1;
+    const auto& matrix = static_cast<const DeviceMatrix&>(w);
+    if (one_slice && matmul_gated({out, x, matrix, rows}, use())) return;
+    Backend::matmul_silu_mul(out, gate_up, x, w, rows);
+  }
   void write_qkv(bf16* query, const KvRows& kv, const HeadShape& heads, const QkvArgs& args,
                  std::size_t rows) override {
     cuda::write_qkv(query, kv, heads, args, rows, advance_, use());

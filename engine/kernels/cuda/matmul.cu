@@ -1,7 +1,6 @@
-#include "kernels/cuda/device.cuh"
 #include "kernels/cuda/matmul.h"
+#include "kernels/cuda/matmul_pipeline.cuh"
 #include "kernels/cuda/matmul_skinny.h"
-#include "kernels/cuda/wgmma.cuh"
 
 namespace engine::kernels::cuda {
 namespace {
@@ -15,21 +14,6 @@ namespace {
 // blocks of a tile form a cluster and add their slices through each other's shared memory,
 // ascending.
 
-constexpr unsigned kConsumers = 256;  // threads of the two warpgroups
-constexpr unsigned kThreads = kConsumers + kWarp;
-constexpr unsigned kWeightBytes = kTileOutputs * kTileInner * sizeof(bf16);
-
-// kBlocks: blocks of a multiprocessor.
-template <unsigned kRows, unsigned kBlocks>
-struct Tiling {
-  static constexpr unsigned kRowBytes = kRows * kTileInner * sizeof(bf16);
-  static constexpr unsigned kStageBytes = kWeightBytes + kRowBytes;
-  static constexpr unsigned kStages = (220 * 1024 / kBlocks - 2048) / kStageBytes;
-  static constexpr unsigned kRegisters = kRows / 2;  // accumulators of a consumer thread
-  static constexpr unsigned kSharedBytes = kStages * kStageBytes + 1024 + 2 * kStages * 8;
-  static_assert(kRegisters * kConsumers * sizeof(float) <= kStages * kStageBytes);
-};
-
 struct Problem {
   float* out;
   const bf16* bias;
@@ -39,14 +23,6 @@ struct Problem {
   unsigned split;
   bool accumulate;
 };
-
-// Where accumulator register i of consumer thread `thread` lies in the tile.
-__device__ unsigned tile_output(unsigned i, unsigned thread) {
-  return thread / kWarp * 16 + thread % kWarp / 4 + (i & 2) * 4;
-}
-__device__ unsigned tile_row(unsigned i, unsigned thread) {
-  return i / 4 * 8 + thread % 4 * 2 + (i & 1);
-}
 
 // Adds bias and old value and stores, for the registers first, first + step, ... of the tile's
 // register-and-thread list (element e: register e / 256 of thread e % 256), as many as stand before
@@ -76,97 +52,6 @@ __device__ void store(const Problem& p, unsigned row, unsigned output, const flo
       sum = sum + numerics::to_float(p.bias[output + tile_output(e / kConsumers, e % kConsumers)]);
     }
     *out = p.accumulate ? sum + old[j] : sum;
-  }
-}
-
-template <unsigned kRows, unsigned kBlocks>
-struct Pipeline {
-  using T = Tiling<kRows, kBlocks>;
-  std::byte* stages;
-  std::uint64_t* full;   // the stage's tiles have arrived
-  std::uint64_t* empty;  // every consumer warp has multiplied them
-
-  __device__ explicit Pipeline(std::byte* shared)
-      : stages(shared + (1024 - shared_address(shared) % 1024) % 1024),
-        full(reinterpret_cast<std::uint64_t*>(stages + T::kStages * T::kStageBytes)),
-        empty(full + T::kStages) {}
-
-  __device__ void initialise() const {
-    for (unsigned s = 0; s < T::kStages; ++s) {
-      barrier_init(&full[s], 1);
-      barrier_init(&empty[s], kConsumers / kWarp);
-    }
-    barrier_init_fence();
-  }
-  __device__ std::byte* weights(unsigned stage) const { return stages + stage * T::kStageBytes; }
-  __device__ std::byte* rows(unsigned stage) const { return weights(stage) + kWeightBytes; }
-};
-
-// The weights do not depend on the kernel before: the first tiles are under way before it ends.
-template <unsigned kRows, unsigned kBlocks>
-__device__ void produce(const Pipeline<kRows, kBlocks>& pipeline, const CUtensorMap* weights,
-                        const CUtensorMap* x, unsigned output, unsigned row, unsigned k,
-                        unsigned steps) {
-  using T = Tiling<kRows, kBlocks>;
-  const unsigned ahead = steps < T::kStages ? steps : T::kStages;
-  for (unsigned i = 0; i < ahead; ++i) {
-    barrier_arrive_expecting(&pipeline.full[i], T::kStageBytes);
-    copy_box(pipeline.weights(i), weights, k + i * kTileInner, output, &pipeline.full[i]);
-  }
-  wait_for_previous();
-  for (unsigned i = 0; i < ahead; ++i) {
-    copy_box(pipeline.rows(i), x, k + i * kTileInner, row, &pipeline.full[i]);
-  }
-  for (unsigned i = ahead; i < steps; ++i) {
-    const unsigned stage = i % T::kStages;
-    barrier_wait(&pipeline.empty[stage], (i / T::kStages + 1) & 1);
-    barrier_arrive_expecting(&pipeline.full[stage], T::kStageBytes);
-    copy_box(pipeline.weights(stage), weights, k + i * kTileInner, output, &pipeline.full[stage]);
-    copy_box(pipeline.rows(stage), x, k + i * kTileInner, row, &pipeline.full[stage]);
-  }
-}
-
-// The products of one stage, 16 inner elements each.
-template <unsigned kRows, unsigned kBlocks>
-__device__ void multiply_stage(float (&c)[Tiling<kRows, kBlocks>::kRegisters],
-                               const Pipeline<kRows, kBlocks>& pipeline, unsigned stage,
-                               unsigned warpgroup, unsigned products) {
-  const std::uint64_t a =
-      tile_descriptor(shared_address(pipeline.weights(stage)) + warpgroup * (kWeightBytes / 2));
-  const std::uint64_t b = tile_descriptor(shared_address(pipeline.rows(stage)));
-  pin_registers(c);
-  wgmma_begin();
-#pragma unroll
-  for (unsigned k = 0; k < kTileInner / 16; ++k) {
-    if (k < products) Wgmma<kRows>::multiply(c, a + 2 * k, b + 2 * k);
-  }
-  wgmma_commit();
-  pin_registers(c);
-}
-
-// The chain of one slice. Only the last step can hold fewer than 64 inner elements; what its tile
-// holds beyond them belongs to another slice.
-template <unsigned kRows, unsigned kBlocks>
-__device__ void multiply(float (&c)[Tiling<kRows, kBlocks>::kRegisters],
-                         const Pipeline<kRows, kBlocks>& pipeline, unsigned warpgroup,
-                         unsigned slice, bool reports) {
-  using T = Tiling<kRows, kBlocks>;
-  const unsigned steps = slice / kTileInner;
-  for (unsigned i = 0; i < steps; ++i) {
-    barrier_wait(&pipeline.full[i % T::kStages], i / T::kStages & 1);
-    multiply_stage<kRows, kBlocks>(c, pipeline, i % T::kStages, warpgroup, kTileInner / 16);
-    // The step before has been read; this one keeps the matrix unit busy meanwhile.
-    wgmma_wait<1>();
-    if (i > 0 && reports) barrier_arrive(&pipeline.empty[(i - 1) % T::kStages]);
-  }
-  wgmma_wait<0>();
-  pin_registers(c);
-  if (slice % kTileInner != 0) {
-    barrier_wait(&pipeline.full[steps % T::kStages], steps / T::kStages & 1);
-    multiply_stage<kRows, kBlocks>(c, pipeline, steps % T::kStages, warpgroup,
-                                   slice % kTileInner / 16);
-    wgmma_wait<0>();
-    pin_registers(c);
   }
 }
 
@@ -227,7 +112,9 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
       prefetch_map(&weights);
       prefetch_map(&x);
       const unsigned steps = (p.slice + kTileInner - 1) / kTileInner;
-      produce(pipeline, &weights, &x, output, row, slice * p.slice, steps);
+      produce(pipeline, &x, row, slice * p.slice, steps, [&](unsigned stage, unsigned k) {
+        copy_box(pipeline.weights(stage), &weights, k, output, &pipeline.full[stage]);
+      });
     }
     __syncwarp();
   } else {

@@ -17,4 +17,15 @@ struct MatmulArgs {
 
 void matmul(const MatmulArgs& args, cudaStream_t stream);
 
+struct GatedArgs {
+  bf16* out;      // [R, I]
+  const bf16* x;  // [R, K]
+  const DeviceMatrix& gate_up;
+  std::size_t rows;
+};
+
+// out = bf16(silu(gate) * up) for [gate, up] = x * gate_up^T in one slice of K, never stored.
+// False, and nothing done, for a shape that it does not pay for.
+bool matmul_gated(const GatedArgs& args, cudaStream_t stream);
+
 }  // namespace engine::kernels::cuda

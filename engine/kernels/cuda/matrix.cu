@@ -25,7 +25,8 @@ DeviceMatrix::DeviceMatrix(std::span<const MatrixPart> parts, std::size_t inner,
     next += bytes;
   }
   ENGINE_CUDA_CHECK(cudaStreamSynchronize(stream));
-  map_ = tile_map(reinterpret_cast<const bf16*>(weights_.data()), outputs_, inner_, kTileOutputs);
+  map_ = tile_map(data(), outputs_, inner_, kTileOutputs);
+  half_map_ = tile_map(data(), outputs_, inner_, kTileOutputs / 2);
 }
 
 }  // namespace engine::kernels::cuda

@@ -23,11 +23,13 @@ class DeviceMatrix final : public Matrix {
   const bf16* data() const { return reinterpret_cast<const bf16*>(weights_.data()); }
   // Boxes of kTileOutputs x kTileInner.
   const CUtensorMap& map() const { return map_; }
+  // Boxes of half as many outputs.
+  const CUtensorMap& half_map() const { return half_map_; }
 
  private:
   std::size_t outputs_, inner_;
   DeviceMemory weights_;
-  CUtensorMap map_;
+  CUtensorMap map_, half_map_;
 };
 
 }  // namespace engine::kernels::cuda
