@@ -33,13 +33,28 @@ bool is_type_behind_macro(TSNode error, TSNode parent) {
          ts_node_end_byte(macro) <= ts_node_start_byte(before);
 }
 
+// MACRO const... ERROR declarator ; where no statement can be.
+bool is_type_in_prototype(TSNode error, TSNode parent) {
+  if (type_of(parent) != "declaration" || !is_one_word(error)) return false;
+  const TSNode owner = ts_node_parent(parent);
+  if (ts_node_is_null(owner) || type_of(owner) == "compound_statement") return false;
+  TSNode declarator = ts_node_next_sibling(error);
+  while (!ts_node_is_null(declarator) && type_of(declarator) == "pointer_declarator")
+    declarator = field(declarator, "declarator");
+  if (ts_node_is_null(declarator) || type_of(declarator) != "function_declarator") return false;
+  const TSNode macro = field(parent, "type");
+  return !ts_node_is_null(macro) && type_of(macro) == "type_identifier" &&
+         ts_node_end_byte(macro) <= ts_node_start_byte(error);
+}
+
 }  // namespace
 
 bool is_grammar_gap(TSNode node) {
   const TSNode parent = ts_node_parent(node);
   if (ts_node_is_null(parent)) return false;
-  return ts_node_is_missing(node) ? is_default_braces(node, parent)
-                                  : is_type_behind_macro(node, parent);
+  return ts_node_is_missing(node)
+             ? is_default_braces(node, parent)
+             : is_type_behind_macro(node, parent) || is_type_in_prototype(node, parent);
 }
 
 bool is_damaged(TSNode node) {

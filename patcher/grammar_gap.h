@@ -13,6 +13,10 @@ namespace patcher {
 //                                   that the type itself is an ERROR of one word; name, parameters
 //                                   and body are sound. Without a specifier between them the macro
 //                                   might be the type, and the place stays damaged.
+//   MACRO int f(...);               the same of a declaration outside of functions, where it
+//   matters
+//                                   less which of the two words is the macro: nothing else has two
+//                                   words there, and name and parameters are sound.
 //
 // REQUIRES an ERROR or MISSING node.
 bool is_grammar_gap(TSNode node);

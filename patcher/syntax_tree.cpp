@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
 
 #include "patcher/grammar_gap.h"
+#include "patcher/linkage_guard.h"
 
 namespace patcher {
 namespace {
@@ -59,6 +61,29 @@ TSTree* parse_text(TSParser* parser, TSTree* old, std::string_view text,
   return ts_parser_parse_with_options(parser, old, input, options);
 }
 
+// Where the guards of a text are after edits of what is around them.
+std::vector<uint32_t> moved(const std::vector<uint32_t>& guards,
+                            const std::vector<ByteEdit>& edits) {
+  std::vector<uint32_t> out;
+  for (const uint32_t guard : guards) {
+    int64_t at = guard;
+    for (const ByteEdit& e : edits) {
+      if (e.end <= guard) at += static_cast<int64_t>(e.text.size()) - (e.end - e.begin);
+    }
+    out.push_back(static_cast<uint32_t>(at));
+  }
+  return out;
+}
+
+std::string blanked(std::string_view text, const std::vector<uint32_t>& guards) {
+  std::string out(text);
+  for (const uint32_t guard : guards) {
+    for (size_t i = guard; i < out.size() && out[i] != '\n' && out[i] != '\r'; ++i)
+      out[i] = ' ';
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string ParseBudget::display() const {
@@ -74,11 +99,14 @@ std::shared_ptr<const SyntaxTree> SyntaxTree::parse(std::string_view text, Langu
   // that it did not finish.
   thread_local const std::unique_ptr<TSParser, ParserDelete> parser(ts_parser_new());
   ts_parser_set_language(parser.get(), grammar(language));
-  std::unique_ptr<TSTree, TreeDelete> base(old != nullptr ? ts_tree_copy(old->tree_.get())
-                                                          : nullptr);
+  std::vector<uint32_t> guards = linkage_guards(text);
+  const bool reuse = old != nullptr && moved(old->guards_, edits) == guards;
+  std::unique_ptr<TSTree, TreeDelete> base(reuse ? ts_tree_copy(old->tree_.get()) : nullptr);
   if (base) mark_edits(base.get(), edits);
-  TSTree* tree = parse_text(parser.get(), base.get(), text, budget);
-  return tree != nullptr ? std::shared_ptr<const SyntaxTree>(new SyntaxTree(tree)) : nullptr;
+  const std::string shown = guards.empty() ? std::string() : blanked(text, guards);
+  TSTree* tree = parse_text(parser.get(), base.get(), guards.empty() ? text : shown, budget);
+  if (tree == nullptr) return nullptr;
+  return std::shared_ptr<const SyntaxTree>(new SyntaxTree(tree, std::move(guards)));
 }
 
 std::vector<Damage> SyntaxTree::damage() const {

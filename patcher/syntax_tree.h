@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "patcher/edit.h"
@@ -38,7 +39,8 @@ struct Damage {
 class SyntaxTree {
  public:
   // Null when the budget was exceeded. REQUIRES language != kLines. With `old` and the edits that
-  // made `text` from its text, re-parses only what changed.
+  // made `text` from its text, re-parses only what changed. Linkage guards (linkage_guard.h) are
+  // read as blank lines.
   static std::shared_ptr<const SyntaxTree> parse(std::string_view text, Language language,
                                                  const ParseBudget& budget = {},
                                                  const SyntaxTree* old = nullptr,
@@ -55,8 +57,10 @@ class SyntaxTree {
   struct TreeDelete {
     void operator()(TSTree* tree) const { ts_tree_delete(tree); }
   };
-  explicit SyntaxTree(TSTree* tree) : tree_(tree) {}
+  SyntaxTree(TSTree* tree, std::vector<uint32_t> guards)
+      : tree_(tree), guards_(std::move(guards)) {}
   std::unique_ptr<TSTree, TreeDelete> tree_;
+  std::vector<uint32_t> guards_;  // read as blank lines (linkage_guard.h)
 };
 
 // A depth-first walk: visit(node, depth) returns whether to go into the node's children.

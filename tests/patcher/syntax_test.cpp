@@ -103,5 +103,32 @@ TEST(Grammar, IsChosenByNameAndContent) {
   EXPECT_EQ(choose_language("CMakeLists.txt", ""), Language::kLines);
 }
 
+constexpr const char* kGuarded =
+    "#ifdef  __cplusplus\nextern \"C\" {\n#endif\n\nstruct a {\n  int x;\n};\n\n"
+    "#if defined(__cplusplus)\n} // extern\n#endif\n";
+
+TEST(LinkageGuards, AreReadAsIfTheyWereNotThere) {
+  const Source source("a.h", kGuarded);
+  EXPECT_TRUE(source.damage().empty());
+  EXPECT_EQ(names("a.h", kGuarded), (Strings{"a"}));
+  // Not closed, or more than a guard: what it says counts.
+  const std::string open = std::string(kGuarded).substr(0, std::string(kGuarded).find("#if def"));
+  EXPECT_FALSE(Source("a.h", open).damage().empty());
+}
+
+// A guard that an edit makes or breaks changes how all else is read, not only what was edited.
+TEST(LinkageGuards, AreLookedForAgainAfterAnEdit) {
+  const auto guarded = std::make_shared<Source>("a.h", kGuarded);
+  ASSERT_TRUE(guarded->damage().empty());
+  const auto last = static_cast<uint32_t>(guarded->bytes().find("#if defined"));
+  const auto size = static_cast<uint32_t>(guarded->bytes().size());
+  const auto broken = Source::edited(guarded, {{last, size, ""}});
+  EXPECT_EQ(broken->damage().size(), Source("a.h", broken->bytes()).damage().size());
+  EXPECT_FALSE(broken->damage().empty());
+  const auto again =
+      Source::edited(broken, {{last, last, guarded->bytes().substr(last, size - last)}});
+  EXPECT_TRUE(again->damage().empty());
+}
+
 }  // namespace
 }  // namespace patcher

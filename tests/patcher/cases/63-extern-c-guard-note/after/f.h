@@ -1,7 +1,7 @@
 #ifdef __cplusplus
-extern "C" {
+namespace c { extern "C" {
 #endif
 int api(long);
 #ifdef __cplusplus
-}
+}}
 #endif

@@ -1,0 +1,5 @@
+API_MACRO int start(int x);
+
+struct options {
+  int level;
+};
