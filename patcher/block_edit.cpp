@@ -23,6 +23,11 @@ bool starts_line(const TokenIndex& file, size_t code) {
   return lines.begin(line) + lines.indentation(line).size() == file.token(code).begin;
 }
 
+// No other code before it on its line; a comment may be.
+bool is_first_on_line(const TokenIndex& file, size_t code) {
+  return code == 0 || file.last_line_of(code - 1) < file.line_of(code);
+}
+
 }  // namespace
 
 BlockEditor::BlockEditor(const TokenIndex& base, const TokenIndex& target,
@@ -45,7 +50,7 @@ std::optional<ByteEdit> BlockEditor::edit(const ChangeBlock& block, const Carrie
           .substr(end, lines.text_end(target_.last_line_of(place.end - 1)) - end);
   const bool next_is_here = place.end < target_.size() &&
                             target_.line_of(place.end) == target_.last_line_of(place.end - 1);
-  if (starts_line(target_, place.begin) && !next_is_here) {
+  if (is_first_on_line(target_, place.begin) && !next_is_here) {
     return replace_lines(block, span, place, why);
   }
   if (!is_white(rest) && !next_is_here) {
@@ -114,7 +119,9 @@ Reindent BlockEditor::shift_at(const Span& span, const CarriedPlace& place,
     return starts_line(base_, b) && starts_line(target_, t);
   };
   if (span.first < span.last) {
-    return pair(span.first, place.begin) ? shift_of(span.first, place.begin) : Reindent{};
+    const bool firsts =
+        is_first_on_line(base_, span.first) && is_first_on_line(target_, place.begin);
+    return firsts ? shift_of(span.first, place.begin) : Reindent{};
   }
   std::vector<Reindent> shifts;
   if (span.last < base_.size() && place.end < target_.size() && pair(span.last, place.end) &&

@@ -126,6 +126,16 @@ std::optional<CarriedPlace> PlaceFinder::find(const ChangeBlock& block, Finding&
     place = hits[0] + left;
     if ((left > 0 && right > 0) || last > first) out.one_sided = false;
   }
+  // What the base had at its begin or end stands there still, or it is not known where it belongs.
+  if (place && block.inserts() &&
+      ((first == 0 && *place != 0) || (last == base_.size() && *place != target_.size()))) {
+    failure.verdict = Verdict::kAmbiguous;
+    failure.place =
+        target_.source().place(target_.token(std::min(*place, target_.size() - 1)).begin);
+    failure.message = fmt::format("the added lines were the file's {} ones; now others are",
+                                  first == 0 ? "first" : "last");
+    return std::nullopt;
+  }
   if (!place || (in->renamed && !in_new_function(*place, *in->scope))) {
     failure.verdict = Verdict::kMissing;
     failure.message =

@@ -93,7 +93,16 @@ class Locator {
       std::erase_if(matches,
                     [&](const Match& m) { return !under_heading(source_, hunk_, side_, m); });
     }
+    if (rule_ == ScopeRule::kStrict) {
+      std::erase_if(matches, [&](const Match& m) { return !at_its_edge(m); });
+    }
     return matches;
+  }
+
+  bool at_its_edge(const Match& m) const {
+    if (m.code.empty()) return true;
+    return !(hunk_.at_begin && m.code.front() != 0) &&
+           !(hunk_.at_end && m.code.back() + 1 != source_.code().size());
   }
 
   // --- the anchor

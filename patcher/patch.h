@@ -49,6 +49,8 @@ struct Hunk {
   std::string conditional = {};  // "#ifdef FOO", "#else of FOO"; empty when not stated
   std::optional<Occurrence> occurrence = {};
   std::string heading = {};  // of a foreign diff: the function line that it says stands before
+  bool at_begin = false;     // of a foreign diff: nothing stands before it in the file
+  bool at_end = false;       // nothing stands behind it
   std::vector<HunkLine> lines = {};
   int line = 0;
 };

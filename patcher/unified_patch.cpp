@@ -34,9 +34,20 @@ void drop_half_comments(std::vector<HunkLine>& lines) {
   }
 }
 
+// With context on one side only, a diff says that there is nothing on the other: the file begins or
+// ends there.
+void mark_edges(const UnifiedHunk& from, Hunk& hunk) {
+  if (from.lines.empty()) return;
+  const bool before = from.lines.front().mark == ' ';
+  const bool behind = from.lines.back().mark == ' ';
+  hunk.at_begin = from.before_line == 1 && !before && behind;
+  hunk.at_end = before && !behind;
+}
+
 Hunk hunk_of(const UnifiedHunk& from) {
   Hunk hunk{.scope = *parse_scope("file"), .line = from.line};
   hunk.heading = from.heading;
+  mark_edges(from, hunk);
   for (const UnifiedLine& l : from.lines) {
     const Kind kind = l.mark == '-'   ? Kind::kRemoved
                       : l.mark == '+' ? Kind::kAdded

@@ -76,6 +76,27 @@ TEST(Carry, RefusesASecondCopyInTheFunction) {
             "ambiguous: what surrounds the change is there more than once");
 }
 
+// The comment that leads a line belongs to it: a table's row is changed as a row.
+TEST(Carry, ChangesALineThatACommentLeads) {
+  const std::string rows = "  /* .free = */ NULL, // not owned\n  /* .base = */ base,\n};\n";
+  const std::string changed =
+      "  /* .free = */ release, // of the buffer\n  /* .base = */ base,\n};\n";
+  const std::string head = "static const struct table t = {\n";
+  const std::string other = "static const struct table u = {\n  /* .free = */ other,\n};\n\n";
+  EXPECT_EQ(carried(head + rows, head + changed, other + head + rows), other + head + changed);
+  const std::string reworded = "  /* .free = */ NULL, // nobody's\n  /* .base = */ base,\n};\n";
+  EXPECT_EQ(refusal(head + rows, head + changed, other + head + reworded),
+            "missing: a comment at the removed lines is another one now");
+}
+
+TEST(Carry, RefusesAFilesFirstLineWhereAnotherIsFirstNow) {
+  const std::string file = "#include \"a.h\"\n#include \"b.h\"\nint x;\n";
+  EXPECT_EQ(refusal(file, "#ifdef USE_A\n" + file, "#include \"impl.h\"\n" + file),
+            "ambiguous: the added lines were the file's first ones; now others are");
+  EXPECT_EQ(refusal(file, file + "#endif\n", file + "int y;\n"),
+            "ambiguous: the added lines were the file's last ones; now others are");
+}
+
 constexpr const char* kEnum = "enum class Op {\n  kAdd = 1,\n  kMul = 2,\n  kDiv = 3,\n};\n";
 constexpr const char* kEnumAfter =
     "enum class Op {\n  kAdd = 1,\n  kMul = 2,\n  kNeg = 9,\n  kDiv = 3,\n};\n";

@@ -1,0 +1,5 @@
+#include "impl.h"
+#include "a.h"
+#include "b.h"
+
+int x;

@@ -1,0 +1,5 @@
+#include "a.h"
+#include "b.h"
+
+int x;
+int y;
