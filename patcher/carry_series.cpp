@@ -79,13 +79,21 @@ class BaseRun {
     step.after = std::move(j.after);
   }
 
+  // Where the lines do not say it, its context may, as for any other tree.
   void by_lines(const UnifiedPatch& unified, BaseStep& step) {
     std::vector<Finding> findings;
-    for (const FileVersions& v : versions_of(unified, step.patch->name, tree_, findings))
-      put_version(v, step.after);
-    refuse(findings);
+    const auto versions =
+        versions_of(unified, step.patch->name, tree_, findings, LineRule::kStatedOrOnly);
     const Judgement j = judge(*step.patch, tree_);
-    step.told_apart = j.verdict == Verdict::kApplies && j.after.same_as(step.after);
+    step.told_apart = j.verdict == Verdict::kApplies;
+    if (!findings.empty()) {
+      if (!step.told_apart) return refuse(findings);
+      step.after = j.after;
+      return;
+    }
+    for (const FileVersions& v : versions)
+      put_version(v, step.after);
+    step.told_apart = step.told_apart && j.after.same_as(step.after);
   }
 
   const Series& series_;

@@ -44,7 +44,8 @@ class FileImport {
       if (auto hunk = solve(groups, g)) {
         out.hunks.push_back(std::move(*hunk));
         ++g;
-      } else if (!join(groups, g, out.hunks)) {
+      } else if (in_damage_ || !join(groups, g, out.hunks)) {
+        out.damaged = in_damage_;
         out.failed_line = blocks_[groups[g].first].before_begin + 1;
         return out;
       }
@@ -105,6 +106,7 @@ class FileImport {
     for (const ScopeSpec& scope : scopes) {
       if (auto hunk = smallest(group, room(groups, g), scope, wanted)) return hunk;
     }
+    if (in_damage_) return std::nullopt;
     for (const ScopeSpec& scope : scopes) {
       if (auto hunk = one_of_many(group, room(groups, g), scope, wanted)) return hunk;
     }
@@ -136,10 +138,12 @@ class FileImport {
 
   std::optional<Hunk> smallest(const Group& group, const Room& r, const ScopeSpec& scope,
                                const std::string& wanted) const {
+    in_damage_ = false;
     for (size_t total = 2 * least_; total <= 2 * kMostContext; ++total) {
       for (const auto& [up, down] : splits(total)) {
         auto hunk = make_hunk(group, r, up, down, scope);
         if (hunk && makes(*hunk, wanted)) return hunk;
+        if (in_damage_) return std::nullopt;  // more context does not mend it
       }
     }
     return std::nullopt;
@@ -248,8 +252,10 @@ class FileImport {
   }
 
   bool makes(const Hunk& hunk, const std::string& wanted) const {
+    in_damage_ = false;
     if (!hunk_faults(hunk).empty()) return false;
-    HunkResult result = locate_hunk(before_, hunk, ScopeRule::kStrict);
+    HunkResult result = locate_hunk(before_, hunk, ScopeRule::kStrict, Failures::kVerdict);
+    in_damage_ = result.failure && result.failure->verdict == Verdict::kDamagedParse;
     if (result.failure) return false;
     sort_edits(result.edits);
     return !first_overlap(result.edits) && apply_edits(bytes(), result.edits) == wanted;
@@ -302,6 +308,7 @@ class FileImport {
   const Source& before_;
   const std::string& after_;
   size_t least_;
+  mutable bool in_damage_ = false;  // the last hunk tried had its place, and that does not parse
   std::vector<ChangeBlock> blocks_;
   std::vector<std::string_view> old_lines_;
   std::vector<std::string_view> new_lines_;

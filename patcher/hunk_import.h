@@ -14,6 +14,7 @@ namespace patcher {
 struct ImportedHunks {
   std::vector<Hunk> hunks = {};
   size_t failed_line = 0;  // not 0: no anchor was found for the change at this line (from 1)
+  bool damaged = false;    // because the place does not parse
 };
 
 // With `least_context` lines of context on each side at least, where the scope has them.

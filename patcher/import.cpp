@@ -141,8 +141,10 @@ class Importer {
     }
     ImportedHunks made = import_hunks(source, file.after, least);
     if (made.failed_line != 0) {
-      return fail(Verdict::kAmbiguous, path_of(file), made.failed_line,
-                  "no anchor finds this change's place and makes exactly its bytes");
+      return made.damaged ? fail(Verdict::kDamagedParse, path_of(file), made.failed_line,
+                                 "the place of this change does not parse")
+                          : fail(Verdict::kAmbiguous, path_of(file), made.failed_line,
+                                 "no anchor finds this change's place and makes exactly its bytes");
     }
     patch.changes.push_back({.path = file.path_after, .hunks = std::move(made.hunks)});
   }

@@ -36,58 +36,107 @@ std::string_view without_cr(std::string_view text) {
 // One file's hunks done to its bytes.
 class Redo {
  public:
-  Redo(const UnifiedFile& file, const std::string& before) : file_(file), before_(before) {}
+  Redo(const UnifiedFile& file, const std::string& before, LineRule rule)
+      : file_(file), before_(before), lines_(before), rule_(rule) {}
 
   std::optional<std::string> run() {
-    const Lines lines(before_);
+    if (!find(&Redo::stated) && (rule_ == LineRule::kStated || !find(&Redo::only))) {
+      return std::nullopt;
+    }
     size_t next = 0;
-    for (const UnifiedHunk& h : file_.hunks) {
-      const bool only_adds =
-          std::none_of(h.lines.begin(), h.lines.end(), [](const auto& l) { return l.mark != '+'; });
-      const size_t first = only_adds ? h.before_line : h.before_line - 1;
-      if (h.before_line == 0 && !only_adds) return misfit(h.line);
-      if (first < next || first > lines.count()) return misfit(h.line);
-      for (; next < first; ++next)
-        keep(lines, next);
-      for (const UnifiedLine& l : h.lines) {
+    for (size_t h = 0; h < places_.size(); ++h) {
+      for (; next < places_[h]; ++next)
+        keep(next);
+      for (const UnifiedLine& l : file_.hunks[h].lines) {
         if (l.mark == '+') {
-          add(lines, next, l);
+          add(next, l);
           continue;
         }
-        if (next >= lines.count() || without_cr(l.text) != lines.text(next)) return misfit(l.line);
-        if (l.mark == ' ') keep(lines, next);
+        if (l.mark == ' ') keep(next);
         ++next;
       }
     }
-    for (; next < lines.count(); ++next)
-      keep(lines, next);
+    for (; next < lines_.count(); ++next)
+      keep(next);
     return std::move(out_);
   }
 
   int misfit_line() const { return misfit_line_; }
 
  private:
-  std::nullopt_t misfit(int line) {
-    misfit_line_ = line;
-    return std::nullopt;
+  using Rule = std::optional<size_t> (Redo::*)(const UnifiedHunk&, size_t);
+
+  // The first line of each hunk, in order, by one rule for all: a diff whose numbers are wrong in
+  // one place may fit by chance in another.
+  bool find(Rule rule) {
+    places_.clear();
+    size_t next = 0;
+    for (const UnifiedHunk& h : file_.hunks) {
+      const auto at = (this->*rule)(h, next);
+      if (!at) return false;
+      places_.push_back(*at);
+      next = *at + before_count(h);
+    }
+    return true;
   }
 
-  void keep(const Lines& lines, size_t line) {
+  static size_t before_count(const UnifiedHunk& h) {
+    return static_cast<size_t>(
+        std::count_if(h.lines.begin(), h.lines.end(), [](const auto& l) { return l.mark != '+'; }));
+  }
+
+  std::optional<size_t> stated(const UnifiedHunk& h, size_t next) {
+    const size_t begin = h.before_line + (before_count(h) == 0 ? 1 : 0);
+    if (begin == 0 || begin - 1 < next || !fits(h, begin - 1)) {
+      if (misfit_line_ == 0) misfit_line_ = h.line;
+      return std::nullopt;
+    }
+    return begin - 1;
+  }
+
+  // Where it stands in all of the file, if that is one place.
+  std::optional<size_t> only(const UnifiedHunk& h, size_t next) {
+    std::optional<size_t> found;
+    for (size_t at = 0; before_count(h) > 0 && at < lines_.count(); ++at) {
+      if (!fits(h, at)) continue;
+      if (found) return std::nullopt;
+      found = at;
+    }
+    return found && *found >= next ? found : std::nullopt;
+  }
+
+  bool fits(const UnifiedHunk& h, size_t at) {
+    if (at > lines_.count()) return false;
+    for (const UnifiedLine& l : h.lines) {
+      if (l.mark == '+') continue;
+      if (at >= lines_.count() || without_cr(l.text) != lines_.text(at)) {
+        if (rule_ == LineRule::kStated) misfit_line_ = l.line;
+        return false;
+      }
+      ++at;
+    }
+    return true;
+  }
+
+  void keep(size_t line) {
     out_ +=
-        std::string_view(before_).substr(lines.begin(line), lines.end(line) - lines.begin(line));
+        std::string_view(before_).substr(lines_.begin(line), lines_.end(line) - lines_.begin(line));
   }
 
   // A diff that lost its carriage returns on the way takes those of the line where it lands.
-  void add(const Lines& lines, size_t line, const UnifiedLine& l) {
+  void add(size_t line, const UnifiedLine& l) {
     out_ += l.text;
     if (l.no_newline) return;
-    const size_t like = line < lines.count() ? line : lines.count() - 1;
-    const bool crlf = lines.count() > 0 && lines.line_end(like) == "\r\n";
+    const size_t like = line < lines_.count() ? line : lines_.count() - 1;
+    const bool crlf = lines_.count() > 0 && lines_.line_end(like) == "\r\n";
     out_ += crlf && !l.text.ends_with('\r') ? "\r\n" : "\n";
   }
 
   const UnifiedFile& file_;
   const std::string& before_;
+  const Lines lines_;
+  LineRule rule_;
+  std::vector<size_t> places_;
   std::string out_;
   int misfit_line_ = 0;
 };
@@ -101,7 +150,8 @@ Finding problem(Verdict verdict, const std::string& name, int line, const std::s
 }
 
 std::optional<FileVersions> versions_of(const UnifiedFile& f, const std::string& name,
-                                        const FileMap& base, std::vector<Finding>& errors) {
+                                        const FileMap& base, std::vector<Finding>& errors,
+                                        LineRule rule) {
   FileVersions v{.path_before = f.path_before, .path_after = f.path_after};
   v.mode_after = f.mode_after.value_or(0644);
   if (f.path_before.empty()) {
@@ -117,7 +167,7 @@ std::optional<FileVersions> versions_of(const UnifiedFile& f, const std::string&
   v.before = state.source->bytes();
   v.mode_before = state.mode;
   v.mode_after = f.mode_after.value_or(state.mode);
-  Redo redo(f, v.before);
+  Redo redo(f, v.before, rule);
   const auto after = redo.run();
   if (!after) {
     errors.push_back(problem(Verdict::kMissing, name, redo.misfit_line(), f.path_before,
@@ -147,10 +197,11 @@ void save(const fs::path& path, std::string_view bytes, bool executable) {
 }  // namespace
 
 std::vector<FileVersions> versions_of(const UnifiedPatch& patch, const std::string& name,
-                                      const FileMap& base, std::vector<Finding>& errors) {
+                                      const FileMap& base, std::vector<Finding>& errors,
+                                      LineRule rule) {
   std::vector<FileVersions> out;
   for (const UnifiedFile& f : patch.files) {
-    if (auto v = versions_of(f, name, base, errors)) out.push_back(std::move(*v));
+    if (auto v = versions_of(f, name, base, errors, rule)) out.push_back(std::move(*v));
   }
   return out;
 }

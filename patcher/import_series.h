@@ -9,10 +9,16 @@
 
 namespace patcher {
 
-// Done to its base as a whole, at the lines that it names: a diff was taken from there, so there it
-// fits or it is not that base's. Adds to `errors` what does not fit.
+// What a diff's line numbers say of its base. kStated: it was taken from there, so there it fits at
+// the lines that it names, or it is not that base's. kStatedOrOnly: it was kept while its base
+// moved on; a file whose hunks do not all fit at their lines gets each where its lines are, if that
+// is one place in the file and the places are in order.
+enum class LineRule { kStated, kStatedOrOnly };
+
+// Done to its base as a whole, by lines. Adds to `errors` what does not fit.
 std::vector<FileVersions> versions_of(const UnifiedPatch& patch, const std::string& name,
-                                      const FileMap& base, std::vector<Finding>& errors);
+                                      const FileMap& base, std::vector<Finding>& errors,
+                                      LineRule rule = LineRule::kStated);
 
 // The tree with that version of the file.
 void put_version(const FileVersions& v, FileMap& tree);

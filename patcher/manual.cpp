@@ -75,7 +75,8 @@ from the repository that --root lies in; a merge is what it brought.)",
 re-anchored, the same change found by the tokens around it and written with new anchors;
 obsolete, left out because the tree has the change; or that it needs a person, and why. Refused
 is also an added line that uses a name which is gone, or calls a function whose parameters
-changed. If any patch needs a person, nothing is written.)",
+changed. A diff or mail has its places in --base by its line numbers; if they are stale, where its
+lines are, if that is one place. If any patch needs a person, nothing is written.)",
        {"# the series for v1, made to fit v2\n"
         "patcher carry --base v1 --root v2 --series patches/series --out-dir patches-v2"}},
       {"help",

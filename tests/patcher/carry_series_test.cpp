@@ -116,6 +116,24 @@ TEST_F(CarryVerb, TakesADiffsPlacesInItsBaseFromItsLines) {
             "int g();\n\n" + head + "  leap(x);\n  late(x);\n  other(x);\n  return x;\n}\n");
 }
 
+// A diff that was kept while its base moved on: its lines are in one place, if not where it says.
+TEST_F(CarryVerb, FindsWhatADiffsStaleLineNumbersMiss) {
+  const std::string old = "int g();\n\n" + std::string(kBase);
+  file("a.cpp", old, "int h();\n" + old);
+  const std::string hunk =
+      "@@ -1,3 +1,4 @@ int f(int x) {\n   first(x);\n+  second(x);\n   last(x);\n   return x;\n";
+  write_bytes(s_.patches() / "1.diff", "--- a/a.cpp\n+++ b/a.cpp\n" + hunk);
+  write_bytes(s_.patches() / "series", "1.diff\n");
+  EXPECT_EQ(outcomes(), (std::vector<std::string>{"unchanged"})) << s_.err;
+  // Twice there, no line number to choose by, and no name that tells them apart.
+  file("a.cpp",
+       "int f(int x) {\n  first(x);\n  last(x);\n  return x;\n  first(x);\n  last(x);\n  return "
+       "x;\n}\n",
+       old);
+  EXPECT_EQ(carry(), 12);
+  EXPECT_NE(s_.err.find("does not apply to its own base"), std::string::npos) << s_.err;
+}
+
 // What the old tree has three times and the new one once is not known to be the one that is meant.
 TEST_F(CarryVerb, DoesNotTakeAnAnchorThatHasBecomeUniqueForThePlace) {
   file("a.cpp", "int f(int x) {\n  step(x);\n  step(x);\n  step(x);\n  return x;\n}\n",
