@@ -15,6 +15,8 @@ struct Shape {
 
 constexpr std::array kShapes = {Shape{16, 16}, Shape{8, 8},  Shape{24, 0}, Shape{0, 24},
                                 Shape{12, 0},  Shape{0, 12}, Shape{12, 4}, Shape{4, 12}};
+// Where the base has all of these twice: what tells the copies apart is further away.
+constexpr std::array kFarShapes = {Shape{40, 40}, Shape{100, 100}, Shape{250, 250}};
 // Changed tokens that are nearly unique by themselves need no neighbours.
 constexpr std::array kOwnShapes = {Shape{4, 0}, Shape{0, 4}, Shape{0, 0}};
 constexpr size_t kFewestTokens = 4;
@@ -98,6 +100,7 @@ std::optional<CarriedPlace> PlaceFinder::find(const ChangeBlock& block, Finding&
   std::vector<Shape> shapes(kShapes.begin(), kShapes.end());
   const bool own = last - first >= (in->scope != nullptr && !in->renamed ? 2 : kOwnTokens);
   if (own) shapes.insert(shapes.end(), kOwnShapes.begin(), kOwnShapes.end());
+  shapes.insert(shapes.end(), kFarShapes.begin(), kFarShapes.end());
   std::optional<size_t> place;
   CarriedPlace out{.scope = in->target, .one_sided = true};
   for (const Shape& shape : shapes) {

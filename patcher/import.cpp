@@ -44,6 +44,7 @@ class Importer {
       out_.beside.clear();
       if (write(least) && proven(why)) return std::move(out_);
       out_.text.clear();
+      if (in_damage()) break;  // more context does not mend it
     }
     if (out_.errors.empty()) {
       fail(Verdict::kMalformed, "", 0, "no anchored patch makes exactly this change: " + why);
@@ -58,6 +59,10 @@ class Importer {
                            .place = {.file = path, .line = static_cast<int>(line)},
                            .origin = {.file = change_.name, .line = 1, .column = 1},
                            .message = std::move(message)});
+  }
+
+  bool in_damage() const {
+    return !out_.errors.empty() && out_.errors.front().verdict == Verdict::kDamagedParse;
   }
 
   static const std::string& path_of(const FileVersions& file) {

@@ -89,6 +89,21 @@ TEST(Carry, ChangesALineThatACommentLeads) {
             "missing: a comment at the removed lines is another one now");
 }
 
+// Two loops alike: what tells them apart is more than a glance away.
+TEST(Carry, TellsCopiesApartByWhatIsFurtherAway) {
+  const std::string loop =
+      "  for (int i = 0; i < count(x); ++i) {\n    auto name = name_of(x, i);\n"
+      "    if (seen(name)) { fail(name, i, x); }\n    keep(name, offset_of(x, i), size_of(x, i));\n"
+      "    log(name, offset_of(x, i), size_of(x, i));\n  }\n";
+  std::string changed = loop;
+  changed.insert(changed.find("    if (seen"), "    if (skip(name)) { continue; }\n");
+  const auto with = [&](const std::string& head, const std::string& second) {
+    return function("f", head + loop + "  between(x);\n" + second);
+  };
+  EXPECT_EQ(carried(with("", loop), with("", changed), with("  start(x);\n", loop)),
+            with("  start(x);\n", changed));
+}
+
 TEST(Carry, RefusesAFilesFirstLineWhereAnotherIsFirstNow) {
   const std::string file = "#include \"a.h\"\n#include \"b.h\"\nint x;\n";
   EXPECT_EQ(refusal(file, "#ifdef USE_A\n" + file, "#include \"impl.h\"\n" + file),
