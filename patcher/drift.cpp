@@ -19,6 +19,7 @@ struct Strand {
   std::vector<size_t> patches = {};  // indices, in the series' order
   std::vector<std::string> paths = {};
   std::vector<size_t> commits = {};  // indices: the first, and those that change one of the paths
+  size_t bytes = 0;                  // of its files at the last commit
 };
 
 std::vector<Strand> strands_of(const Series& series) {
@@ -44,7 +45,8 @@ std::vector<Strand> strands_of(const Series& series) {
   return strands;
 }
 
-// Fills in which commits change which strand; returns how many change any.
+// Fills in which commits change which strand, and how much there is to read at each; returns how
+// many commits change any. REQUIRES: there is a commit.
 size_t find_commits(const std::shared_ptr<const Repository>& repository,
                     const std::vector<Revision>& commits, std::vector<Strand>& strands) {
   std::map<std::string, TreeFileId> known;
@@ -64,18 +66,28 @@ size_t find_commits(const std::shared_ptr<const Repository>& repository,
     }
     touching += touches && c > 0 ? 1 : 0;
   }
+  RevisionTree last(repository, commits.back());
+  for (Strand& strand : strands) {
+    for (const std::string& path : strand.paths) {
+      if (!is_safe_path(path)) continue;
+      const FileState state = last.read(path);
+      strand.bytes += state.exists() ? state.source->bytes().size() : 0;
+    }
+  }
   return touching;
 }
 
-// Follows the strands, the longest first, on as many threads as there are cores.
+// Follows the strands, those with the most to read first, on as many threads as there are cores.
 class Followers {
  public:
   Followers(const Series& series, std::vector<Strand> strands, Drift& drift,
             const DriftProgress& progress)
       : series_(series), strands_(std::move(strands)), drift_(drift), progress_(progress) {
-    const auto steps = [](const Strand& s) { return s.commits.size() * s.patches.size(); };
+    const auto work = [](const Strand& s) {
+      return s.commits.size() * s.patches.size() * (s.bytes + 1);
+    };
     std::stable_sort(strands_.begin(), strands_.end(),
-                     [&](const Strand& a, const Strand& b) { return steps(a) > steps(b); });
+                     [&](const Strand& a, const Strand& b) { return work(a) > work(b); });
     for (const Strand& strand : strands_)
       total_ += strand.commits.size();
   }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "patcher/read_ahead.h"
+
 namespace patcher {
 namespace {
 
@@ -144,6 +146,7 @@ SeriesState detect_state(const Series& series, const FileMap& on_disk) {
 }
 
 Plan plan_apply(const Series& series, const FileMap& on_disk) {
+  read_ahead(series, on_disk);
   return ApplyPlanner(series, on_disk).run();
 }
 
