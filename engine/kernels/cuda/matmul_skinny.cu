@@ -151,12 +151,7 @@ __global__ void __launch_bounds__(kMostWarps* kWarp, 1) skinny_kernel(const Prob
     copy_commit();
     multiply_stage(c, ring[i % kStages]);
     if ((i + 1) % steps != 0) continue;
-    const unsigned output = task_of(p, i / steps).output;
-    if (p.split > 1) {
-      add_slices(p, slices, output, c);
-    } else {
-      store(p, output, c);
-    }
+    add_slices(p, slices, task_of(p, i / steps).output, c);
     for (float& x : c)
       x = 0.0f;
   }
