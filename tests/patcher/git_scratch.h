@@ -104,8 +104,4 @@ class GitScratch : public Scratch {
   GitRepository repository_;
 };
 
-inline bool holds(const std::string& text, const std::string& words) {
-  return text.find(words) != std::string::npos;
-}
-
 }  // namespace patcher

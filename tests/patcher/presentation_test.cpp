@@ -12,10 +12,6 @@
 namespace patcher {
 namespace {
 
-bool holds(const std::string& text, const std::string& words) {
-  return text.find(words) != std::string::npos;
-}
-
 std::vector<std::string> split(const std::string& text) {
   std::istringstream in(text);
   return {std::istream_iterator<std::string>(in), {}};

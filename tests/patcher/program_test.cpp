@@ -11,12 +11,6 @@ namespace {
 namespace fs = std::filesystem;
 using testing::Test;
 
-const char* const kChangeA = "--- a.cpp\n+++ a.cpp\n@@ file @@\n-int a;\n+int b;\n";
-
-bool holds(const std::string& text, const std::string& words) {
-  return text.find(words) != std::string::npos;
-}
-
 TEST(Program, HelpNamesEveryExitCodeAndVersionEveryGrammar) {
   Scratch s;
   EXPECT_EQ(s.run_plain({"patcher", "--help"}), 0);

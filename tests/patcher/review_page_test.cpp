@@ -9,10 +9,6 @@
 namespace patcher {
 namespace {
 
-bool holds(const std::string& text, const std::string& words) {
-  return text.find(words) != std::string::npos;
-}
-
 class ReviewPage : public testing::Test {
  protected:
   std::string page(int code = 0) {

@@ -9,7 +9,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char* const kChangeA = "--- a.cpp\n+++ a.cpp\n@@ file @@\n-int a;\n+int b;\n";
 const char* const kDiffA =
     "# 1.patch: 1.patch\ndiff --git a/a.cpp b/a.cpp\n--- a/a.cpp\n+++ b/a.cpp\n@@ -1 +1 @@\n"
     "-int a;\n+int b;\n";

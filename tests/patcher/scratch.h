@@ -16,6 +16,13 @@ namespace patcher {
 // All regular files and links below a directory, by relative path; a link reads as "-> target".
 using Tree = std::map<std::string, std::string>;
 
+// The hunks of a patch of a.cpp, which holds "int a;".
+inline const char* const kChangeA = "--- a.cpp\n+++ a.cpp\n@@ file @@\n-int a;\n+int b;\n";
+
+inline bool holds(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
 inline std::string read_bytes(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream out;

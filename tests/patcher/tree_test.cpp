@@ -10,12 +10,6 @@ namespace {
 namespace fs = std::filesystem;
 using testing::Test;
 
-const char* const kChangeA = "--- a.cpp\n+++ a.cpp\n@@ file @@\n-int a;\n+int b;\n";
-
-bool holds(const std::string& text, const std::string& words) {
-  return text.find(words) != std::string::npos;
-}
-
 class Links : public Test {
  protected:
   void SetUp() override {
