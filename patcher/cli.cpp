@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <memory>
 
 #include "patcher/annotations.h"
+#include "patcher/base_review.h"
 #include "patcher/carry_report.h"
 #include "patcher/commit_series.h"
 #include "patcher/diff.h"
@@ -56,13 +58,14 @@ class Program {
     if (!series.errors.empty()) return malformed(series.errors);
     if (options_.verb == Verb::kDrift) return drift(series);
     if (options_.verb == Verb::kCarry) return carry(series);
+    if (const auto code = know_base(series)) return *code;
     if (!options_.rev.empty()) return judge_revision(series);
     if (options_.commit) return commit(series);
     const auto root = std::make_shared<const TreeRoot>(options_.root);
     settle_journal(*root);
     const FileMap on_disk(root);
-    const Plan plan =
-        options_.verb == Verb::kRevert ? plan_revert(series, on_disk) : plan_apply(series, on_disk);
+    const Plan plan = options_.verb == Verb::kRevert ? plan_revert(series, on_disk)
+                                                     : plan_apply(series, on_disk, review_.get());
     if (options_.verb == Verb::kDiff) return show_diff(plan);
     const bool writes = options_.verb == Verb::kApply || options_.verb == Verb::kRevert;
     int written = -1;
@@ -74,10 +77,12 @@ class Program {
 
  private:
   // What is wrong before any tree is looked at.
-  int malformed(const std::vector<Finding>& errors) {
+  int malformed(const std::vector<Finding>& errors) { return malformed(errors, options_.root); }
+  // `root`: the tree that the findings' places are in.
+  int malformed(const std::vector<Finding>& errors, const std::string& root) {
     const Verdict verdict = errors.front().verdict;
     if (for_machines()) {
-      annotate(remarks_of(errors));
+      annotate(remarks_of(errors), root);
     } else if (options_.json) {
       print_json({{"verb", verb_name(options_.verb)},
                   {"verdict", verdict_name(verdict)},
@@ -138,12 +143,33 @@ class Program {
     return code;
   }
 
+  // check and apply with --base. The exit code when the series is not that base's; a patch that is
+  // wrong in itself is the plan's to report.
+  std::optional<int> know_base(const Series& series) {
+    if (options_.base.empty()) return std::nullopt;
+    const FileMap base(std::make_shared<const TreeRoot>(options_.base));
+    const auto& patches = series.patches;
+    if (!std::all_of(patches.begin(), patches.end(), [](const auto& p) { return p.usable(); })) {
+      return std::nullopt;
+    }
+    std::vector<Finding> errors;
+    std::vector<BaseStep> steps = base_steps(series, base, errors);
+    if (!errors.empty()) return malformed(errors, options_.base);
+    review_ = std::make_unique<BaseReview>(std::move(steps), carry_command());
+    return std::nullopt;
+  }
+
+  std::string carry_command() const {
+    return fmt::format("patcher carry --base {} --root {} --series {} --out-dir DIR", options_.base,
+                       options_.rev.empty() ? options_.root : "CHECKOUT", options_.series);
+  }
+
   // check and diff of a tree that nobody checked out.
   int judge_revision(const Series& series) {
     const auto repository = Repository::around(options_.root);
     revision_ = repository->resolve(options_.rev);
     const FileMap tree(std::make_shared<RevisionTree>(repository, *revision_));
-    const Plan plan = plan_apply(series, tree);
+    const Plan plan = plan_apply(series, tree, review_.get());
     if (options_.verb == Verb::kDiff) return show_diff(plan);
     return report(plan, -1);
   }
@@ -154,7 +180,7 @@ class Program {
     const bool on_head = options_.branch.empty() || is_head(*repository, options_.branch);
     if (on_head) settle_journal(TreeRoot(options_.root));
     const FileMap tree(std::make_shared<RevisionTree>(repository, base));
-    const Plan plan = plan_apply(series, tree);
+    const Plan plan = plan_apply(series, tree, review_.get());
     if (plan.refused()) return report(plan, -1);
     committed_ = on_head ? commit_on_head(*repository, base, plan)
                          : commit_on_branch(*repository, base, plan, options_.branch);
@@ -230,8 +256,8 @@ class Program {
 
   bool for_machines() const { return options_.format == "github" || options_.format == "sarif"; }
 
-  void annotate(const std::vector<Remark>& remarks) {
-    const ReportPaths paths{options_.root, options_.series};
+  void annotate(const std::vector<Remark>& remarks, const std::string& root) {
+    const ReportPaths paths{root, options_.series};
     if (options_.format == "github") {
       out_ << github_annotations(remarks, paths);
     } else {
@@ -259,7 +285,7 @@ class Program {
       std::vector<Remark> remarks = remarks_of(plan);
       for (Remark& remark : drift_remarks(drift, options_.diffs))
         remarks.push_back(std::move(remark));
-      annotate(remarks);
+      annotate(remarks, options_.root);
       return code;
     }
     if (revision_) out_ << fmt::format("at {} {}\n", revision_->display(), revision_->summary);
@@ -297,6 +323,7 @@ class Program {
   std::ostream& err_;
   bool progress_;  // somebody watches
   ReportStyle style_;
+  std::unique_ptr<BaseReview> review_;  // --base
   std::optional<Revision> revision_;    // --rev
   std::optional<Committed> committed_;  // --commit
 };

@@ -15,12 +15,16 @@ const std::vector<VerbRow>& all_verbs() {
        R"(Prints one line a patch with its verdict, then what is wrong, with file:line and the nearest
 candidate, and what is worth to note. Patch k is judged on the result of patches 1 to k-1;
 all refusals are reported in one run. With --diffs, says too where a patch still applies but
-gives another diff than the one stored, because its surroundings changed.)",
+gives another diff than the one stored, because its surroundings changed. With --base, the tree
+that the series was made for, refuses too a patch that applies but adds a line that uses a name
+which is gone since, or calls a function whose parameters changed; and says of a patch without
+a place where carry would place it.)",
        {"# would the series apply to src?\npatcher check --root src --series patches/series",
         "# annotations on a pull request\npatcher check --root src --format github",
         "# every night in CI, against upstream's newest\n"
         "patcher check --root src --rev origin/main --format github",
         "# for a code scanning service\npatcher check --root src --format sarif",
+        "# does each patch still mean what it meant on v1?\npatcher check --base v1 --root v2",
         "# have the stored diffs drifted?\npatcher check --diffs patches/diffs"}},
       {"diff",
        "print each patch as a diff of the tree",
@@ -37,6 +41,7 @@ report of check is printed instead, and the exit code is its. --html writes its 
        "check, and write if no patch is refused",
        R"(All or nothing: a refusal writes nothing. A run that is killed leaves a journal, and the next
 apply or revert finishes or rolls back what it began. A second apply finds nothing to do.
+With --base a patch must also mean what it meant there, see check; it is placed as without.
 With --commit the tree is HEAD's: each patch becomes a commit with its Subject and Why as the
 message. Staged changes, and changes to a file that a patch changes, refuse. No hook runs and
 nothing is signed.)",

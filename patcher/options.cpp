@@ -77,9 +77,11 @@ void add_options(CLI::App& app, Options& o, Aliases& a) {
          "drift: the commits after A, up to B; import: such a range, a commit REV, or diffs "
          "and patch mails, in order")
       ->option_text("[A..B | REV | FILE...]");
-  app.add_option("--base", o.base,
-                 "The tree that the patches were made from; for import by default --root's")
-      ->group("Options of import, carry")
+  app.add_option(
+         "--base", o.base,
+         "The tree that the patches were made from; for import by default --root's. With it "
+         "check and apply refuse what does not mean on --root what it meant there")
+      ->group("Options of check, apply, import, carry")
       ->option_text("DIR");
   app.add_option("--root", o.root, "The tree to patch; by default the working directory")
       ->capture_default_str()
@@ -138,7 +140,9 @@ std::string contradiction(const Options& o, const Aliases& a) {
   const int verbs = (a.verb.empty() ? 0 : 1) + (a.apply ? 1 : 0) + (a.revert ? 1 : 0);
   if (verbs > 1) return "give one of: a verb, --apply, --revert";
   if (o.verb == Verb::kImport || o.verb == Verb::kCarry) return import_contradiction(o, a);
-  if (!o.base.empty()) return "--base belongs to import and carry";
+  if (!o.base.empty() && o.verb != Verb::kCheck && o.verb != Verb::kApply) {
+    return "--base belongs to check, apply, import and carry";
+  }
   const int views = (o.stat ? 1 : 0) + (o.side_by_side ? 1 : 0) + (o.html.empty() ? 0 : 1) +
                     (o.out_dir.empty() ? 0 : 1);
   if (o.verb != Verb::kDiff && (views > 0 || a.width >= 0)) {
@@ -269,7 +273,7 @@ std::optional<int> parse_options(std::span<const char* const> args, Options& opt
   options.json = options.format == "json";
   if (options.verb == Verb::kDrift) options.range = aliases.operands.front();
   if (options.verb == Verb::kImport) options.files = aliases.operands;
-  if (options.base.empty()) options.base = options.root;
+  if (options.verb == Verb::kImport && options.base.empty()) options.base = options.root;
   if (aliases.width >= 0) options.width = static_cast<size_t>(aliases.width);
   return std::nullopt;
 }

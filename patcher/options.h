@@ -18,9 +18,9 @@ struct Options {
   std::string rev;    // check, diff: judge this revision instead of the files in `root`
   std::string range;  // drift: A..B
   std::vector<std::string> files;  // import: diffs and mails, in order
-  std::string base;                // import, carry: the tree that the patches were made from
-  bool commit = false;             // apply: one commit a patch
-  std::string branch;              // apply --commit: on this new branch
+  std::string base;  // the tree that the patches were made from; check, apply: empty if not known
+  bool commit = false;  // apply: one commit a patch
+  std::string branch;   // apply --commit: on this new branch
   std::optional<size_t> until;
   std::string format = "text";  // text, json, github, sarif
   bool json = false;            // format is json

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "patcher/base_review.h"
 #include "patcher/read_ahead.h"
 
 namespace patcher {
@@ -21,8 +22,8 @@ PatchPlan blank_plan(const Series& series, size_t i, const FileMap& before) {
 
 class ApplyPlanner {
  public:
-  ApplyPlanner(const Series& series, const FileMap& on_disk)
-      : series_(series), plan_{.on_disk = on_disk, .result = on_disk} {}
+  ApplyPlanner(const Series& series, const FileMap& on_disk, BaseReview* review)
+      : series_(series), review_(review), plan_{.on_disk = on_disk, .result = on_disk} {}
 
   Plan run() {
     SeriesState state = detect_state(series_, plan_.on_disk);
@@ -37,6 +38,7 @@ class ApplyPlanner {
       judge_next(i);
     if (plan_.refused()) {
       add_order_hints();
+      if (review_ != nullptr) add_carry_hints();
       plan_.result = plan_.on_disk;
     }
     return std::move(plan_);
@@ -57,9 +59,17 @@ class ApplyPlanner {
       }
       p.after = std::move(j.after);
       if (p.verdict == Verdict::kAlreadyApplied) already(p);
+      if (p.verdict == Verdict::kApplies && review_ != nullptr) review(p);
     }
     plan_.result = p.after;
     plan_.patches.push_back(std::move(p));
+  }
+
+  void review(PatchPlan& p) const {
+    p.findings = review_->objections(p.number - 1, p.before, p.after);
+    if (p.findings.empty()) return;
+    p.verdict = p.findings.front().verdict;
+    p.after = p.before;
   }
 
   // What there is to note of a file is told once, with the first patch that changes it; its numbers
@@ -100,7 +110,19 @@ class ApplyPlanner {
     }
   }
 
+  void add_carry_hints() {
+    for (PatchPlan& p : plan_.patches) {
+      const bool no_place = p.verdict == Verdict::kMissing || p.verdict == Verdict::kAmbiguous ||
+                            p.verdict == Verdict::kFileMissing;
+      if (!no_place) continue;
+      Finding& f = p.findings.front();
+      for (std::string& hint : review_->hints(p.number - 1, plan_.on_disk, f.message))
+        f.hints.push_back(std::move(hint));
+    }
+  }
+
   const Series& series_;
+  BaseReview* review_;  // may be null
   Plan plan_;
   std::set<std::pair<std::string, std::string>> told_;
 };
@@ -145,9 +167,9 @@ SeriesState detect_state(const Series& series, const FileMap& on_disk) {
   return {.applied = 0, .states = {on_disk}};
 }
 
-Plan plan_apply(const Series& series, const FileMap& on_disk) {
+Plan plan_apply(const Series& series, const FileMap& on_disk, BaseReview* review) {
   read_ahead(series, on_disk);
-  return ApplyPlanner(series, on_disk).run();
+  return ApplyPlanner(series, on_disk, review).run();
 }
 
 Plan plan_revert(const Series& series, const FileMap& on_disk) {

@@ -10,6 +10,8 @@
 
 namespace patcher {
 
+class BaseReview;
+
 // What a run over the whole series would do. Computed in memory, all of it, before anything is
 // written: the dry run is the real run minus the write.
 struct PatchPlan {
@@ -45,8 +47,9 @@ SeriesState detect_state(const Series& series, const FileMap& on_disk);
 
 // REQUIRES series.errors.empty(). Patch k is judged on the result of patches 1..k-1; a refused
 // patch changes nothing, and the ones after it are still judged, so that one run reports all
-// failures.
-Plan plan_apply(const Series& series, const FileMap& on_disk);
+// failures. With a review (of the same series), a patch that it objects to is refused as well, and
+// one that has no place gets its hints.
+Plan plan_apply(const Series& series, const FileMap& on_disk, BaseReview* review = nullptr);
 
 // The same for taking the applied patches off, last first: kApplies means that the undoing applies,
 // kAlreadyApplied that the patch is not in the tree.
