@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "patcher/holder.h"
+
 namespace patcher {
 namespace {
 
@@ -22,49 +24,19 @@ constexpr std::array kOwnShapes = {Shape{4, 0}, Shape{0, 4}, Shape{0, 0}};
 constexpr size_t kFewestTokens = 4;
 constexpr size_t kOwnTokens = 6;
 
-bool is_named(const Scope& scope) {
-  return scope.kind == Scope::Kind::kFunction || scope.kind == Scope::Kind::kType;
-}
-
-std::vector<const Scope*> like(const std::vector<Scope>& scopes, const Scope& scope,
-                               bool parameters) {
-  std::vector<const Scope*> out;
-  for (const Scope& s : scopes) {
-    if (s.kind != scope.kind || s.name != scope.name) continue;
-    if (parameters && (s.params != scope.params || s.qualifiers != scope.qualifiers)) continue;
-    out.push_back(&s);
-  }
-  return out;
-}
-
 }  // namespace
-
-// The innermost function or type that holds the block, and more after it.
-const Scope* PlaceFinder::holder(const ChangeBlock& block) const {
-  const Lines& lines = base_.source().lines();
-  const Scope* best = nullptr;
-  for (const Scope& scope : base_.source().scopes()) {
-    if (!is_named(scope)) continue;
-    const size_t first = lines.line_of(scope.begin);
-    const size_t last = lines.line_of(scope.end - 1);
-    const bool begins =
-        first < block.before_begin || (!block.inserts() && first == block.before_begin);
-    if (begins && block.before_end <= last) best = &scope;
-  }
-  return best;
-}
 
 std::optional<PlaceFinder::Ranges> PlaceFinder::ranges(const ChangeBlock& block,
                                                        Finding& failure) const {
   const CodeRange all_base{0, static_cast<uint32_t>(base_.size())};
   const CodeRange all_target{0, static_cast<uint32_t>(target_.size())};
-  const Scope* scope = holder(block);
+  const Scope* scope = holder_of(base_.source(), block);
   if (scope == nullptr) return Ranges{all_base, all_target};
-  auto own = like(base_.source().scopes(), *scope, false);
-  auto there = like(target_.source().scopes(), *scope, false);
+  auto own = same_definitions(base_.source().scopes(), *scope, false);
+  auto there = same_definitions(target_.source().scopes(), *scope, false);
   if (own.size() > 1 || there.size() > 1) {
-    own = like(base_.source().scopes(), *scope, true);
-    there = like(target_.source().scopes(), *scope, true);
+    own = same_definitions(base_.source().scopes(), *scope, true);
+    there = same_definitions(target_.source().scopes(), *scope, true);
   }
   if (own.size() > 1) return Ranges{all_base, all_target};
   const CodeRange base = code_range(base_.source(), scope->begin, scope->end);
@@ -87,7 +59,8 @@ bool PlaceFinder::in_new_function(size_t code, const Scope& scope) {
   for (const Scope& s : target_.source().scopes()) {
     if (s.kind == Scope::Kind::kFunction && s.begin <= byte && byte < s.end) best = &s;
   }
-  if (best == nullptr || !like(base_.source().scopes(), *best, true).empty()) return false;
+  if (best == nullptr || !same_definitions(base_.source().scopes(), *best, true).empty())
+    return false;
   const auto [known, fresh] = renamed_.emplace(&scope, best);
   return fresh || known->second == best;
 }

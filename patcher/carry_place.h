@@ -41,7 +41,6 @@ class PlaceFinder {
     bool renamed = false;
   };
   std::optional<Ranges> ranges(const ChangeBlock& block, Finding& failure) const;
-  const Scope* holder(const ChangeBlock& block) const;
   bool in_new_function(size_t code, const Scope& scope);
 
   const TokenIndex& base_;

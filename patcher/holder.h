@@ -1,0 +1,19 @@
+#pragma once
+
+#include <vector>
+
+#include "patcher/change_blocks.h"
+#include "patcher/source.h"
+
+namespace patcher {
+
+// The innermost function or type of the base that holds the block, and more after it; null when the
+// block is outside of all.
+const Scope* holder_of(const Source& base, const ChangeBlock& block);
+
+// Those that have the kind and the qualified name of `scope`, and its parameters and qualifiers too
+// where that is asked for.
+std::vector<const Scope*> same_definitions(const std::vector<Scope>& scopes, const Scope& scope,
+                                           bool parameters);
+
+}  // namespace patcher
