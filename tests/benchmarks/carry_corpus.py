@@ -1,7 +1,9 @@
 """The corpus of bench_carry.py: what became of ollama's patches each time that it moved its pin of llama.cpp."""
 import collections
+import functools
 import os
 import re
+import signal
 import subprocess
 
 PIN_PATHS = ["Makefile.sync", "llama/vendoring", "LLAMA_CPP_VERSION", "llm/llama.cpp", "llm/llama.cpp/gguf",
@@ -9,8 +11,20 @@ PIN_PATHS = ["Makefile.sync", "llama/vendoring", "LLAMA_CPP_VERSION", "llm/llama
 PATCH_PATHS = ["llama/patches", "llama/compat", "llm/patches", "llm/llama.cpp/patches"]
 
 
-def run(command, **options):
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **options)
+TIMED_OUT = 124  # the exit status of a command that was ended at its limit, as timeout(1) has it
+
+
+def run(command, limit=None, **options):
+    """What subprocess.run returns; a command that takes longer than limit seconds is ended with its children."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+                          **options) as process:
+        try:
+            out, err = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            return subprocess.CompletedProcess(command, TIMED_OUT, b"", b"time")
+        return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
 class Git:
@@ -27,21 +41,40 @@ class Git:
             run(["git", "init", "-q", "--bare", scratch])
             with open(os.path.join(scratch, "objects/info/alternates"), "w", encoding="utf-8") as out:
                 out.write(os.path.join(self.git_dir, "objects") + "\n")
+        # One process answers for all blobs: a process for each took most of the time.
+        self.blobs = subprocess.Popen(["git", "cat-file", "--batch"], env=self.env, cwd=self.env["GIT_DIR"],
+                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
-    def call(self, *args, index=None):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.blobs.stdin.close()
+        self.blobs.stdout.close()
+        self.blobs.wait()
+
+    def call(self, *args, index=None, limit=None):
         env = dict(self.env, GIT_INDEX_FILE=index) if index else self.env
-        return run(["git", *args], env=env, cwd=self.env["GIT_DIR"])
+        return run(["git", *args], limit, env=env, cwd=self.env["GIT_DIR"])
 
     def text(self, *args):
         done = self.call(*args)
         return done.stdout.decode(errors="replace") if done.returncode == 0 else ""
 
-    def blob(self, tree, path):
-        done = self.call("cat-file", "blob", f"{tree}:{path}")
-        return done.stdout if done.returncode == 0 else None
+    def blob(self, tree, path=None):
+        """The bytes of a tree's file, or of a blob by its own name, or None. Not for several threads."""
+        self.blobs.stdin.write((f"{tree}:{path}\n" if path else f"{tree}\n").encode())
+        self.blobs.stdin.flush()
+        head = self.blobs.stdout.readline()
+        if head.endswith((b" missing\n", b" ambiguous\n")):
+            return None
+        _, kind, size = head.split()
+        data = self.blobs.stdout.read(int(size) + 1)[:-1]
+        return data if kind == b"blob" else None
 
 
 class Upstream(Git):
+    @functools.lru_cache(maxsize=None)
     def by_number(self, tag):
         """A release bN is the commit with N ancestors, itself included; tags may be absent."""
         if self.text("rev-parse", "-q", "--verify", f"refs/tags/{tag}"):
@@ -165,14 +198,3 @@ def lost_anywhere(git, one, pin_before, pin_after):
                         "*.metal").returncode == 0
     return sorted(n for n in names if not there(n, pin_after) and there(n, pin_before))
 
-
-def tree_of(git, pin, root, paths, index):
-    git.call("read-tree", pin, index=index)
-    for path in paths:
-        full = os.path.join(root, path)
-        if not os.path.isfile(full):
-            git.call("update-index", "--force-remove", path, index=index)
-            continue
-        blob = git.call("hash-object", "-w", "--no-filters", full).stdout.decode().strip()
-        git.call("update-index", "--add", "--cacheinfo", f"100644,{blob},{path}", index=index)
-    return git.call("write-tree", index=index).stdout.decode().strip()
