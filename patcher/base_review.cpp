@@ -5,13 +5,6 @@
 #include "patcher/patch_names.h"
 
 namespace patcher {
-namespace {
-
-std::string shown(const Place& place) {
-  return place.line == 0 ? place.file : fmt::format("{}:{}", place.file, place.line);
-}
-
-}  // namespace
 
 std::vector<Finding> BaseReview::objections(size_t i, const FileMap& target,
                                             const FileMap& result) const {
@@ -19,7 +12,7 @@ std::vector<Finding> BaseReview::objections(size_t i, const FileMap& target,
   if (step.told_apart) return lost_names_of(step, target, result);
   // Only the base's line numbers say which place is meant: carry must come to the same one.
   FileMap tree = target;
-  CarriedPatch carried = carry_patch(step, tree);
+  CarriedPatch carried = carry_patch(step, tree, MoveRule::kRefuse);
   if (carried.outcome != CarryOutcome::kReanchored) return std::move(carried.findings);
   if (tree.same_as(result)) return {};
   Finding other{.verdict = Verdict::kAmbiguous, .place = carried.place};
@@ -31,7 +24,7 @@ std::vector<Finding> BaseReview::objections(size_t i, const FileMap& target,
 
 std::vector<std::string> BaseReview::hints(size_t i, const FileMap& on_disk,
                                            const std::string& known) {
-  if (!carried_) carried_ = carry_steps(steps_, on_disk);
+  if (!carried_) carried_ = carry_steps(steps_, on_disk, moves_);
   const CarriedPatch& p = (*carried_)[i];
   switch (p.outcome) {
     case CarryOutcome::kUnchanged:

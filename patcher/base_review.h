@@ -13,9 +13,10 @@ namespace patcher {
 // none. Only tells: it places nothing.
 class BaseReview {
  public:
-  // `steps` of the whole series, see base_steps(); `command`: the call of carry to offer.
-  BaseReview(std::vector<BaseStep> steps, std::string command)
-      : steps_(std::move(steps)), command_(std::move(command)) {}
+  // `steps` of the whole series, see base_steps(); `command`: the call of carry to offer, and by
+  // which rule it moves.
+  BaseReview(std::vector<BaseStep> steps, std::string command, MoveRule moves)
+      : steps_(std::move(steps)), command_(std::move(command)), moves_(moves) {}
 
   // Why patch `i` (from 0), which makes `result` of `target`, must not; empty when it may.
   std::vector<Finding> objections(size_t i, const FileMap& target, const FileMap& result) const;
@@ -27,6 +28,7 @@ class BaseReview {
  private:
   std::vector<BaseStep> steps_;
   std::string command_;
+  MoveRule moves_;
   std::optional<std::vector<CarriedPatch>> carried_ = {};  // all, once one was asked for
 };
 

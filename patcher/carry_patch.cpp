@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "patcher/carry_file.h"
+#include "patcher/carry_moved.h"
 #include "patcher/change_blocks.h"
 #include "patcher/judge.h"
 #include "patcher/patch_names.h"
@@ -24,7 +26,8 @@ Place first_change(const SourceChange& change) {
 // Carries one patch: what it made of its old base is `from`, where it goes is `onto`.
 class PatchCarrier {
  public:
-  PatchCarrier(const BaseStep& from, const FileMap& onto) : from_(from), onto_(onto) {
+  PatchCarrier(const BaseStep& from, const FileMap& onto, MoveRule moves)
+      : from_(from), onto_(onto), moves_(moves) {
     out_.name = from.patch->name;
     out_.subject = from.patch->subject;
   }
@@ -44,11 +47,14 @@ class PatchCarrier {
   }
 
  private:
+  Finding finding(Verdict verdict, const std::string& path, std::string message) const {
+    return {.verdict = verdict,
+            .place = {.file = path},
+            .origin = {.file = out_.name, .line = 1, .column = 1},
+            .message = std::move(message)};
+  }
   void fail(Verdict verdict, const std::string& path, std::string message) {
-    out_.findings.push_back({.verdict = verdict,
-                             .place = {.file = path},
-                             .origin = {.file = out_.name, .line = 1, .column = 1},
-                             .message = std::move(message)});
+    out_.findings.push_back(finding(verdict, path, std::move(message)));
   }
 
   void reanchor(FileMap& result) {
@@ -85,14 +91,18 @@ class PatchCarrier {
     const std::string old_path = from_.path_before(path);
     const FileState before = from_.before.get(old_path);
     const FileState after = from_.after.get(path);
-    const FileState target = onto_.get(old_path);
+    const FileState target =
+        moved_to_.contains(old_path) ? next.get(old_path) : onto_.get(old_path);
     if (same_state(target, after) && old_path == path) {
       ++obsolete;
       return;
     }
-    if (before.exists() != target.exists()) {
-      return fail(before.exists() ? Verdict::kFileMissing : Verdict::kOutdated, old_path,
-                  before.exists() ? "is not in the new base" : "is in the new base, and differs");
+    if (!before.exists() && target.exists()) {
+      return fail(Verdict::kOutdated, old_path, "is in the new base, and differs");
+    }
+    if (before.exists() && !target.exists()) {
+      Finding gone = finding(Verdict::kFileMissing, old_path, "is not in the new base");
+      return follow_or_fail(std::move(gone), old_path, path, change, next);
     }
     FileVersions v{.path_before = before.exists() ? old_path : "",
                    .path_after = after.exists() ? path : ""};
@@ -107,39 +117,93 @@ class PatchCarrier {
       }
     } else if (before.source->bytes() == after.source->bytes()) {
       v.after = v.before;
-    } else if (!carry_bytes(*before.source, *after.source, *target.source, v, obsolete)) {
-      return;
+    } else {
+      CarriedFile carried = carry_file(*before.source, after.source->bytes(), *target.source);
+      if (carried.failure) {
+        if (carried.failure->verdict == Verdict::kObsolete && from_.paths.size() == 1) {
+          ++obsolete;
+          return;
+        }
+        Finding why = explained(std::move(*carried.failure), old_path);
+        return follow_or_fail(std::move(why), old_path, path, change, next);
+      }
+      add_notes(std::move(carried.notes));
+      v.after = std::move(carried.bytes);
     }
     if (old_path != path) next.put(old_path, {});
-    next.put(path, after.exists() ? FileState{.source = std::make_shared<Source>(path, v.after),
-                                              .mode = v.mode_after}
-                                  : FileState{});
+    record(std::move(v), change, next);
+  }
+
+  void record(FileVersions v, SourceChange& change, FileMap& next) {
+    const std::string& path = v.path_after.empty() ? v.path_before : v.path_after;
+    next.put(path, v.path_after.empty()
+                       ? FileState{}
+                       : FileState{.source = std::make_shared<Source>(path, v.after),
+                                   .mode = v.mode_after});
+    for (FileVersions& known : change.files) {
+      if (known.path_after != v.path_after || v.path_after.empty()) continue;
+      known.after = std::move(v.after);
+      known.mode_after = v.mode_after;
+      return;
+    }
     change.files.push_back(std::move(v));
   }
 
-  bool carry_bytes(const Source& before, const Source& after, const Source& target, FileVersions& v,
-                   size_t& obsolete) {
-    CarriedFile carried = carry_file(before, after.bytes(), target);
-    for (Finding& note : carried.notes)
+  void add_notes(std::vector<Finding> notes) {
+    for (Finding& note : notes)
       out_.notes.push_back(std::move(note));
-    if (!carried.failure) {
-      v.after = std::move(carried.bytes);
-      return true;
+  }
+
+  Finding explained(Finding failure, const std::string& path) const {
+    failure.hints.push_back(
+        fmt::format("the change is at {}:{} in the old base", path, failure.origin.line));
+    failure.origin = {.file = out_.name, .line = 1, .column = 1};
+    if (failure.place.file.empty()) failure.place.file = path;
+    return failure;
+  }
+
+  // The change has no place in its file. Refused, with where the definitions that hold it are now,
+  // unless it may follow them there.
+  void follow_or_fail(Finding failure, const std::string& old_path, const std::string& path,
+                      SourceChange& change, FileMap& next) {
+    const FileState before = from_.before.get(old_path);
+    const FileState after = from_.after.get(path);
+    if (after.exists() && old_path == path && before.mode == after.mode) {
+      MovedChange moved = carry_moved(*before.source, *after.source, from_.before, next);
+      if (moves_ == MoveRule::kFollow && !moved.files.empty()) {
+        return follow(std::move(moved), change, next);
+      }
+      for (std::string& where : moved.where) {
+        failure.hints.push_back(moved.files.empty() ? std::move(where)
+                                                    : where + "; --follow-moves goes there");
+      }
+      if (moved.failure) {
+        failure.hints.push_back(fmt::format("--follow-moves does not go there: {}: {}",
+                                            shown(moved.failure->place), moved.failure->message));
+      }
     }
-    if (carried.failure->verdict == Verdict::kObsolete && from_.paths.size() == 1) {
-      ++obsolete;
-      return false;
+    out_.findings.push_back(std::move(failure));
+  }
+
+  void follow(MovedChange moved, SourceChange& change, FileMap& next) {
+    for (auto& [path, bytes] : moved.files) {
+      const FileState target = next.get(path);
+      record({.path_before = path,
+              .path_after = path,
+              .before = target.source->bytes(),
+              .after = std::move(bytes),
+              .mode_before = target.mode,
+              .mode_after = target.mode},
+             change, next);
+      moved_to_.insert(path);
     }
-    carried.failure->hints.push_back(fmt::format("the change is at {}:{} in the old base",
-                                                 before.path(), carried.failure->origin.line));
-    carried.failure->origin = {.file = out_.name, .line = 1, .column = 1};
-    if (carried.failure->place.file.empty()) carried.failure->place.file = target.path();
-    out_.findings.push_back(std::move(*carried.failure));
-    return false;
+    add_notes(std::move(moved.notes));
   }
 
   const BaseStep& from_;
   const FileMap& onto_;
+  const MoveRule moves_;
+  std::set<std::string> moved_to_;  // files that hold what followed a definition there
   CarriedPatch out_;
 };
 
@@ -159,9 +223,9 @@ std::string_view outcome_name(CarryOutcome outcome) {
   return "needs a person";
 }
 
-CarriedPatch carry_patch(const BaseStep& from, FileMap& tree) {
+CarriedPatch carry_patch(const BaseStep& from, FileMap& tree, MoveRule moves) {
   const FileMap onto = tree;
-  return PatchCarrier(from, onto).run(tree);
+  return PatchCarrier(from, onto, moves).run(tree);
 }
 
 }  // namespace patcher

@@ -30,8 +30,12 @@ struct CarriedPatch {
   Place place = {};                    // re-anchored: where its first change lands
 };
 
+// Whether a change goes to another file when the definition that holds it is there now. If not, it
+// is refused with a hint that says so.
+enum class MoveRule { kRefuse, kFollow };
+
 // Carries one patch from its base to `tree`, which gets its changes unless a person is needed. Of a
 // patch that is unchanged, `imported` is left to the caller.
-CarriedPatch carry_patch(const BaseStep& from, FileMap& tree);
+CarriedPatch carry_patch(const BaseStep& from, FileMap& tree, MoveRule moves);
 
 }  // namespace patcher

@@ -14,19 +14,21 @@ Imported as_it_is(const Series& series, const Patch& patch) {
 
 }  // namespace
 
-std::vector<CarriedPatch> carry_steps(const std::vector<BaseStep>& steps, const FileMap& onto) {
+std::vector<CarriedPatch> carry_steps(const std::vector<BaseStep>& steps, const FileMap& onto,
+                                      MoveRule moves) {
   std::vector<CarriedPatch> out;
   FileMap tree = onto;
   for (const BaseStep& step : steps)
-    out.push_back(carry_patch(step, tree));
+    out.push_back(carry_patch(step, tree, moves));
   return out;
 }
 
 std::vector<CarriedPatch> carry_series(const Series& series, const FileMap& base,
-                                       const FileMap& onto, std::vector<Finding>& errors) {
+                                       const FileMap& onto, MoveRule moves,
+                                       std::vector<Finding>& errors) {
   const std::vector<BaseStep> steps = base_steps(series, base, errors);
   if (!errors.empty()) return {};
-  std::vector<CarriedPatch> out = carry_steps(steps, onto);
+  std::vector<CarriedPatch> out = carry_steps(steps, onto, moves);
   for (size_t i = 0; i < out.size(); ++i) {
     if (out[i].outcome == CarryOutcome::kUnchanged) {
       out[i].imported = as_it_is(series, *steps[i].patch);

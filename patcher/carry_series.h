@@ -15,10 +15,12 @@ namespace patcher {
 // `errors` gets what keeps the series from applying to its own base, and nothing is carried then.
 // REQUIRES series.errors.empty(). Throws BrokenEnvironment when a patch file cannot be read.
 std::vector<CarriedPatch> carry_series(const Series& series, const FileMap& base,
-                                       const FileMap& onto, std::vector<Finding>& errors);
+                                       const FileMap& onto, MoveRule moves,
+                                       std::vector<Finding>& errors);
 
 // The same of a series whose steps are known.
-std::vector<CarriedPatch> carry_steps(const std::vector<BaseStep>& steps, const FileMap& onto);
+std::vector<CarriedPatch> carry_steps(const std::vector<BaseStep>& steps, const FileMap& onto,
+                                      MoveRule moves);
 
 // The new series, for write_import(). REQUIRES that no patch needs a person.
 SeriesImport carried_import(const std::vector<CarriedPatch>& patches);

@@ -131,7 +131,7 @@ class Program {
     const FileMap base(std::make_shared<const TreeRoot>(options_.base));
     const FileMap onto(std::make_shared<const TreeRoot>(options_.root));
     std::vector<Finding> errors;
-    const auto carried = carry_series(series, base, onto, errors);
+    const auto carried = carry_series(series, base, onto, move_rule(), errors);
     if (!errors.empty()) return malformed(errors);
     const int code = carry_exit_code(carried);
     if (code == 0) write_import(carried_import(carried), options_.out_dir);
@@ -155,13 +155,18 @@ class Program {
     std::vector<Finding> errors;
     std::vector<BaseStep> steps = base_steps(series, base, errors);
     if (!errors.empty()) return malformed(errors, options_.base);
-    review_ = std::make_unique<BaseReview>(std::move(steps), carry_command());
+    review_ = std::make_unique<BaseReview>(std::move(steps), carry_command(), move_rule());
     return std::nullopt;
   }
 
+  MoveRule move_rule() const {
+    return options_.follow_moves ? MoveRule::kFollow : MoveRule::kRefuse;
+  }
+
   std::string carry_command() const {
-    return fmt::format("patcher carry --base {} --root {} --series {} --out-dir DIR", options_.base,
-                       options_.rev.empty() ? options_.root : "CHECKOUT", options_.series);
+    return fmt::format("patcher carry --base {} --root {} --series {}{} --out-dir DIR",
+                       options_.base, options_.rev.empty() ? options_.root : "CHECKOUT",
+                       options_.series, options_.follow_moves ? " --follow-moves" : "");
   }
 
   // check and diff of a tree that nobody checked out.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "patcher/patch.h"
+
 namespace patcher {
 namespace {
 
@@ -18,6 +20,11 @@ class DirectoryFiles : public FileOrigin {
       if (!fresh) state.same_file = first->second;
     }
     return state;
+  }
+
+  std::vector<std::string> list() override { return root_->list(); }
+  std::optional<std::string> peek(const std::string& path, size_t most) override {
+    return root_->peek(path, most);
   }
 
  private:
@@ -53,6 +60,30 @@ FileState FileMap::get(const std::string& path) const {
 
 void FileMap::put(const std::string& path, FileState state) {
   overlay_[path] = std::move(state);
+}
+
+std::vector<std::string> FileMap::list() const {
+  if (!disk_->list) {
+    disk_->list = disk_->origin->list();
+    std::erase_if(*disk_->list, [](const std::string& path) { return !is_safe_path(path); });
+  }
+  std::vector<std::string> paths;
+  for (const std::string& path : *disk_->list) {
+    if (!overlay_.contains(path)) paths.push_back(path);
+  }
+  for (const auto& [path, state] : overlay_) {
+    if (state.exists()) paths.push_back(path);
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+std::optional<std::string> FileMap::peek(const std::string& path, size_t most) const {
+  const auto made = overlay_.find(path);
+  if (made == overlay_.end()) return disk_->origin->peek(path, most);
+  const FileState& state = made->second;
+  if (!state.exists() || state.source->bytes().size() > most) return std::nullopt;
+  return state.source->bytes();
 }
 
 std::vector<std::string> FileMap::changed() const {

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,10 @@ class FileOrigin {
   virtual ~FileOrigin() = default;
   // REQUIRES is_safe_path(path). Throws BrokenEnvironment when it cannot be read.
   virtual FileState read(const std::string& path) = 0;
+  // Its regular files' paths, sorted; never through a link.
+  virtual std::vector<std::string> list() { return {}; }
+  // The bytes of one of them, if they are at most `most` and can be read.
+  virtual std::optional<std::string> peek(const std::string&, size_t /*most*/) { return {}; }
 };
 
 // A state of the whole tree in memory: what its origin has ("on disk"), overlaid by what patches
@@ -41,6 +46,10 @@ class FileMap {
   // REQUIRES is_safe_path(path).
   FileState get(const std::string& path) const;
   void put(const std::string& path, FileState state);
+  // For looking through the whole tree: the paths that is_safe_path(), sorted, and a file's bytes
+  // unless they are more than `most` or cannot be read. Nothing of it is kept but the list.
+  std::vector<std::string> list() const;
+  std::optional<std::string> peek(const std::string& path, size_t most) const;
   // What is on disk, without the overlay.
   FileState on_disk(const std::string& path) const;
 
@@ -53,6 +62,7 @@ class FileMap {
   struct Disk {
     std::shared_ptr<FileOrigin> origin = {};
     std::map<std::string, FileState> read = {};
+    std::optional<std::vector<std::string>> list = {};  // once it was asked for
   };
   std::shared_ptr<Disk> disk_;
   std::map<std::string, FileState> overlay_;

@@ -1,6 +1,7 @@
 #include "patcher/lines.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace patcher {
 
@@ -59,6 +60,17 @@ std::string_view trim(std::string_view s, std::string_view blanks) {
   const size_t first = s.find_first_not_of(blanks);
   if (first == std::string_view::npos) return {};
   return s.substr(first, s.find_last_not_of(blanks) - first + 1);
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+  const auto in_word = [&](size_t at) {
+    return at < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+  };
+  for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    if ((at == 0 || !in_word(at - 1)) && !in_word(at + word.size())) return true;
+  }
+  return false;
 }
 
 }  // namespace patcher

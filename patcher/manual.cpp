@@ -81,9 +81,15 @@ re-anchored, the same change found by the tokens around it and written with new 
 obsolete, left out because the tree has the change; or that it needs a person, and why. Refused
 is also an added line that uses a name which is gone, or calls a function whose parameters
 changed. A diff or mail has its places in --base by its line numbers; if they are stale, where its
-lines are, if that is one place. If any patch needs a person, nothing is written.)",
+lines are, if that is one place. If any patch needs a person, nothing is written.
+A changed function or type that is not in its file any more is looked for in all C, C++ and CUDA
+files by its name and parameters. If one file has it, --follow-moves takes what changes in it
+there; without, the refusal says where it is. Lines outside of definitions go along only if all
+of the file's change goes to one file.)",
        {"# the series for v1, made to fit v2\n"
-        "patcher carry --base v1 --root v2 --series patches/series --out-dir patches-v2"}},
+        "patcher carry --base v1 --root v2 --series patches/series --out-dir patches-v2",
+        "# code has moved between files since\n"
+        "patcher carry --base v1 --root v2 --out-dir patches-v2 --follow-moves"}},
       {"help",
        "print what a verb does, its options, examples and exit codes",
        R"(Without a verb: the same as --help.)",

@@ -83,6 +83,10 @@ void add_options(CLI::App& app, Options& o, Aliases& a) {
          "check and apply refuse what does not mean on --root what it meant there")
       ->group("Options of check, apply, import, carry")
       ->option_text("DIR");
+  app.add_flag("--follow-moves", o.follow_moves,
+               "Carry a change whose function or type is in another file now to that file; check "
+               "with --base says what would come of it")
+      ->group("Options of check, carry");
   app.add_option("--root", o.root, "The tree to patch; by default the working directory")
       ->capture_default_str()
       ->option_text("DIR");
@@ -131,7 +135,8 @@ std::string import_contradiction(const Options& o, const Aliases& a) {
                       !o.rev.empty() || !o.diffs.empty() || o.allow_empty || o.expect_changes ||
                       o.commit || !o.branch.empty();
   if (others)
-    return "import and carry take --base, --root, --series, --out-dir, --format and --color only";
+    return "import and carry take --base, --root, --series, --out-dir, --format and --color only, "
+           "carry --follow-moves too";
   return {};
 }
 
@@ -139,6 +144,9 @@ std::string import_contradiction(const Options& o, const Aliases& a) {
 std::string contradiction(const Options& o, const Aliases& a) {
   const int verbs = (a.verb.empty() ? 0 : 1) + (a.apply ? 1 : 0) + (a.revert ? 1 : 0);
   if (verbs > 1) return "give one of: a verb, --apply, --revert";
+  if (o.follow_moves && o.verb != Verb::kCarry && (o.verb != Verb::kCheck || o.base.empty())) {
+    return "--follow-moves belongs to carry and check --base";
+  }
   if (o.verb == Verb::kImport || o.verb == Verb::kCarry) return import_contradiction(o, a);
   if (!o.base.empty() && o.verb != Verb::kCheck && o.verb != Verb::kApply) {
     return "--base belongs to check, apply, import and carry";

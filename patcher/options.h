@@ -19,8 +19,9 @@ struct Options {
   std::string range;  // drift: A..B
   std::vector<std::string> files;  // import: diffs and mails, in order
   std::string base;  // the tree that the patches were made from; check, apply: empty if not known
-  bool commit = false;  // apply: one commit a patch
-  std::string branch;   // apply --commit: on this new branch
+  bool follow_moves = false;  // carry, check --base: to the file that has the definition now
+  bool commit = false;        // apply: one commit a patch
+  std::string branch;         // apply --commit: on this new branch
   std::optional<size_t> until;
   std::string format = "text";  // text, json, github, sarif
   bool json = false;            // format is json

@@ -1,7 +1,6 @@
 #include "patcher/patch_names.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 
 #include "patcher/change_blocks.h"
@@ -9,17 +8,6 @@
 
 namespace patcher {
 namespace {
-
-bool has_word(std::string_view line, std::string_view word) {
-  const auto in_word = [&](size_t at) {
-    return at < line.size() &&
-           (std::isalnum(static_cast<unsigned char>(line[at])) != 0 || line[at] == '_');
-  };
-  for (size_t at = line.find(word); at != line.npos; at = line.find(word, at + 1)) {
-    if ((at == 0 || !in_word(at - 1)) && !in_word(at + word.size())) return true;
-  }
-  return false;
-}
 
 // Where in the target the first added line with the name goes.
 Place place_in(const Source& target, const Source& result, std::string_view name) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "patcher/blob_edits.h"
 #include "patcher/error.h"
 
@@ -19,6 +21,10 @@ std::shared_ptr<const Source> next_version(const std::string& path, const BlobSo
   const auto* bytes = static_cast<const char*>(git_blob_rawcontent(blob));
   return std::make_shared<Source>(path,
                                   std::string(bytes, static_cast<size_t>(git_blob_rawsize(blob))));
+}
+
+bool is_file(git_filemode_t mode) {
+  return mode == GIT_FILEMODE_BLOB || mode == GIT_FILEMODE_BLOB_EXECUTABLE;
 }
 
 }  // namespace
@@ -79,6 +85,38 @@ FileState RevisionTree::read(const std::string& path) {
     default:
       return {.unsafe = path + " is not a regular file"};
   }
+}
+
+std::vector<std::string> RevisionTree::list() {
+  std::vector<std::string> files;
+  std::vector<std::pair<std::string, git_oid>> directories{{"", top_}};
+  while (!directories.empty()) {
+    const auto [prefix, id] = std::move(directories.back());
+    directories.pop_back();
+    const git_tree* here = tree(id);
+    for (size_t i = 0; i < git_tree_entrycount(here); ++i) {
+      const git_tree_entry* entry = git_tree_entry_byindex(here, i);
+      const git_filemode_t mode = git_tree_entry_filemode(entry);
+      const std::string path = prefix + git_tree_entry_name(entry);
+      if (is_file(mode)) files.push_back(path);
+      if (mode == GIT_FILEMODE_TREE)
+        directories.emplace_back(path + "/", *git_tree_entry_id(entry));
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::optional<std::string> RevisionTree::peek(const std::string& path, size_t most) {
+  const Entry entry = find(path);
+  GitBlob blob;
+  if (!entry.found || !is_file(entry.mode) ||
+      git_blob_lookup(Receive(blob), repository_->get(), &entry.id) != 0) {
+    return std::nullopt;
+  }
+  const auto size = static_cast<size_t>(git_blob_rawsize(blob.get()));
+  if (size > most) return std::nullopt;
+  return std::string(static_cast<const char*>(git_blob_rawcontent(blob.get())), size);
 }
 
 TreeFileId RevisionTree::id_at(const std::string& path) {

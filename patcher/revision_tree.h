@@ -39,6 +39,8 @@ class RevisionTree : public FileOrigin {
                std::shared_ptr<BlobSources> sources = std::make_shared<BlobSources>());
 
   FileState read(const std::string& path) override;
+  std::vector<std::string> list() override;
+  std::optional<std::string> peek(const std::string& path, size_t most) override;
   // Cheap: no content is read.
   TreeFileId id_at(const std::string& path);
 

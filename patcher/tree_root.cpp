@@ -1,12 +1,15 @@
 #include "patcher/tree_root.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "patcher/error.h"
@@ -24,6 +27,29 @@ std::string read_all(int fd, const std::string& path) {
     if (n == 0) return bytes;
     bytes.append(buffer, static_cast<size_t>(n));
   }
+}
+
+struct CloseDirectory {
+  void operator()(DIR* stream) const { ::closedir(stream); }
+};
+
+// The names in a directory and what they are, links not followed; none when it cannot be listed.
+std::vector<std::pair<std::string, mode_t>> entries_of(const Descriptor& directory) {
+  const int fresh = ::openat(directory.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const std::unique_ptr<DIR, CloseDirectory> stream(fresh < 0 ? nullptr : ::fdopendir(fresh));
+  if (!stream) {
+    if (fresh >= 0) ::close(fresh);
+    return {};
+  }
+  std::vector<std::pair<std::string, mode_t>> out;
+  while (const dirent* entry = ::readdir(stream.get())) {
+    const std::string name = entry->d_name;
+    struct stat info {};
+    if (name == "." || name == "..") continue;
+    if (::fstatat(directory.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    out.emplace_back(name, info.st_mode);
+  }
+  return out;
 }
 
 }  // namespace
@@ -91,6 +117,38 @@ TreeFile TreeRoot::read(const std::string& path) const {
           .inode = info.st_ino,
           .links = info.st_nlink,
           .reason = {}};
+}
+
+std::optional<std::string> TreeRoot::peek(const std::string& path, size_t most) const {
+  const Descriptor directory = parent(path);
+  if (!directory) return std::nullopt;
+  // A pipe that took the file's place is not waited for.
+  constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  const std::string name(last_component(path));
+  const Descriptor file(::openat(directory.get(), name.c_str(), kFlags));
+  struct stat info {};
+  if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  if (static_cast<uintmax_t>(info.st_size) > most) return std::nullopt;
+  try {
+    return read_all(file.get(), path);
+  } catch (const BrokenEnvironment&) {
+    return std::nullopt;
+  }
+}
+
+std::vector<std::string> TreeRoot::list() const {
+  std::vector<std::string> files;
+  std::vector<std::string> directories{""};
+  while (!directories.empty()) {
+    const std::string prefix = std::move(directories.back());
+    directories.pop_back();
+    for (const auto& [name, mode] : entries_of(parent(prefix))) {
+      if (S_ISREG(mode)) files.push_back(prefix + name);
+      if (S_ISDIR(mode) && name != ".git") directories.push_back(prefix + name + "/");
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 }  // namespace patcher

@@ -2,8 +2,10 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace patcher {
 
@@ -45,6 +47,11 @@ class TreeRoot {
   int descriptor() const { return root_.get(); }
   // REQUIRES is_safe_path(path). Throws BrokenEnvironment for an I/O error.
   TreeFile read(const std::string& path) const;
+  // The bytes of a regular file of at most `most`; nothing for any other, or one that cannot be
+  // read.
+  std::optional<std::string> peek(const std::string& path, size_t most) const;
+  // Paths of the regular files, sorted, without git's own. What cannot be listed is left out.
+  std::vector<std::string> list() const;
   // The directory that holds `path`; an empty descriptor with errno set when it is not there or not
   // safe. With `create`, makes missing directories.
   Descriptor parent(std::string_view path, bool create = false) const;

@@ -47,4 +47,8 @@ bool is_refusal(Verdict v) {
   return v != Verdict::kApplies && v != Verdict::kAlreadyApplied;
 }
 
+std::string shown(const Place& place) {
+  return place.line == 0 ? place.file : place.file + ":" + std::to_string(place.line);
+}
+
 }  // namespace patcher

@@ -53,6 +53,9 @@ struct Place {
   int column = 0;
 };
 
+// "file:line", or the file alone.
+std::string shown(const Place& place);
+
 struct Candidate {
   Place place = {};
   std::string scope = {};  // the enclosing function or class, as one writes it in a hunk header
