@@ -155,18 +155,12 @@ class Program {
     std::vector<Finding> errors;
     std::vector<BaseStep> steps = base_steps(series, base, errors);
     if (!errors.empty()) return malformed(errors, options_.base);
-    review_ = std::make_unique<BaseReview>(std::move(steps), carry_command(), move_rule());
+    review_ = std::make_unique<BaseReview>(std::move(steps), carry_command(options_), move_rule());
     return std::nullopt;
   }
 
   MoveRule move_rule() const {
     return options_.follow_moves ? MoveRule::kFollow : MoveRule::kRefuse;
-  }
-
-  std::string carry_command() const {
-    return fmt::format("patcher carry --base {} --root {} --series {}{} --out-dir DIR",
-                       options_.base, options_.rev.empty() ? options_.root : "CHECKOUT",
-                       options_.series, options_.follow_moves ? " --follow-moves" : "");
   }
 
   // check and diff of a tree that nobody checked out.

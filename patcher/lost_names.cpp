@@ -7,6 +7,7 @@
 #include <set>
 
 #include "patcher/change_blocks.h"
+#include "patcher/holder.h"
 
 namespace patcher {
 namespace {
@@ -17,7 +18,7 @@ using Definitions = std::map<std::string, std::set<std::vector<std::string>>>;
 Definitions definitions(const Source& source) {
   Definitions out;
   for (const Scope& scope : source.scopes()) {
-    if (scope.kind != Scope::Kind::kNamespace) out[scope.name.back()].insert(scope.params);
+    if (scope.kind != Scope::Kind::kNamespace) out[scope.name.back()].insert(plain_params(scope));
   }
   const auto& tokens = source.tokens();
   for (size_t i = 0; i + 2 < tokens.size(); ++i) {

@@ -258,6 +258,12 @@ std::optional<int> print_about(std::span<const char* const> args, const CLI::App
 
 }  // namespace
 
+std::string carry_command(const Options& o) {
+  return fmt::format("patcher carry --base {} --root {} --series {}{} --out-dir DIR", o.base,
+                     o.rev.empty() ? o.root : "CHECKOUT", o.series,
+                     o.follow_moves ? " --follow-moves" : "");
+}
+
 std::optional<int> parse_options(std::span<const char* const> args, Options& options,
                                  std::ostream& out, std::ostream& err) {
   CLI::App app(kDescription, "patcher");

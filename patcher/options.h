@@ -36,6 +36,9 @@ struct Options {
   std::string diffs;    // check: compare with
 };
 
+// The call of carry for the tree and the series of a check or apply with --base.
+std::string carry_command(const Options& options);
+
 // Prints help, version or a usage error and gives the exit code to leave with, or fills `options`.
 std::optional<int> parse_options(std::span<const char* const> args, Options& options,
                                  std::ostream& out, std::ostream& err);

@@ -212,6 +212,17 @@ TEST_F(FollowMoves, FollowsTypesAndMembers) {
             "int S::get() {\n  return one;\n}\nint S::get() const {\n  return two;\n}\n");
 }
 
+// From C to C++, where `struct` before a name is left out.
+TEST_F(FollowMoves, FollowsFromCToCpp) {
+  const std::string body = "  first(x);\n  last(x);\n}\n";
+  const std::string call = "\nvoid h(struct S* x, enum E e) {\n}\n";
+  was("a.c", "void f(const struct S* x, struct T* restructured) {\n" + body + call);
+  s_.file("b.cpp", "void h(S* x, E e) {\n}\n\nvoid f(const S* x, T* restructured) {\n" + body);
+  s_.patch("1.patch", "--- a.c\n+++ a.c\n@@ f @@\n   first(x);\n+  h(x, 0);\n   last(x);\n");
+  follow();
+  EXPECT_TRUE(holds(s_.bytes("b.cpp"), "  first(x);\n  h(x, 0);\n  last(x);\n"));
+}
+
 TEST_F(FollowMoves, RefusesWhatTheOtherFileDoesNotHave) {
   was("a.cpp", text({"int helper(int x) {\n  return x;\n}\n", kF}));
   s_.file("a.cpp", "int helper(int x) {\n  return x;\n}\n");
