@@ -46,7 +46,9 @@ class Carrier {
   void place_all() {
     PlaceFinder finder(base_, target_);
     const BlockEditor editor(base_, target_, after_lines_);
-    for (const ChangeBlock& block : change_blocks(base_source_.bytes(), after_source_.bytes())) {
+    const auto blocks = change_blocks(base_source_.bytes(), after_source_.bytes());
+    std::vector<size_t> there;  // lines of the blocks that the target has
+    for (const ChangeBlock& block : blocks) {
       Finding failure;
       const auto place = finder.find(block, failure);
       if (!place) {
@@ -55,8 +57,8 @@ class Carrier {
         return;
       }
       if (is_there(block, place->scope)) {
-        return refuse(Verdict::kObsolete, block.before_begin + 1,
-                      "the added lines are there already");
+        there.push_back(block.before_begin + 1);
+        continue;
       }
       std::string why;
       auto edit = editor.edit(block, *place, why);
@@ -64,6 +66,13 @@ class Carrier {
       note_choice(block, *place);
       edits_.push_back(std::move(*edit));
     }
+    if (there.empty()) return;
+    if (there.size() == blocks.size()) {
+      return refuse(Verdict::kObsolete, there.front(), "the added lines are there already");
+    }
+    // Left out as a whole, the rest would be lost.
+    refuse(Verdict::kOutdated, there.front(),
+           fmt::format("{} of {} changed places are there already", there.size(), blocks.size()));
   }
 
   // An insertion's neighbours may be there on both sides of it when the target has it already.

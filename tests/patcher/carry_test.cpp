@@ -57,6 +57,19 @@ TEST(Carry, KeepsTheMissingLastNewline) {
             "int z;\nint a = 1;\nint b = 2;\nint c = 4;");
 }
 
+TEST(Carry, IsObsoleteOnlyWhereAllOfItIsThere) {
+  const std::string head = "  a1(x);\n  a2(x);\n";
+  const std::string middle = "  a3(x);\n  a4(x);\n";
+  const std::string tail = "  b1(x);\n  b2(x);\n  b3(x);\n";
+  const std::string before = function("f", head + middle + tail);
+  const std::string one = function("f", head + "  one(x);\n" + middle + tail);
+  const std::string both = function("f", head + "  one(x);\n" + middle + tail + "  two(x);\n");
+  const std::string target =
+      function("f", head + "  one(x);\n" + middle + "  other(x, 1);\n" + tail);
+  EXPECT_EQ(refusal(before, one, target), "obsolete: the added lines are there already");
+  EXPECT_EQ(refusal(before, both, target), "outdated: 1 of 2 changed places are there already");
+}
+
 TEST(Carry, FollowsARenamedFunctionOnlyIntoAnotherNewOne) {
   const std::string before = function("f", "  x += 1;\n  x *= 7;\n") + function("g", "  x -= 1;\n");
   const std::string after = function("f", "  x += 1;\n  x *= 8;\n") + function("g", "  x -= 1;\n");
