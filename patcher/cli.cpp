@@ -129,15 +129,20 @@ class Program {
 
   int carry(const Series& series) {
     const FileMap base(std::make_shared<const TreeRoot>(options_.base));
-    const FileMap onto(std::make_shared<const TreeRoot>(options_.root));
+    const FileMap onto = options_.rev.empty()
+                             ? FileMap(std::make_shared<const TreeRoot>(options_.root))
+                             : revision_tree();
     std::vector<Finding> errors;
     const auto carried = carry_series(series, base, onto, move_rule(), errors);
     if (!errors.empty()) return malformed(errors);
     const int code = carry_exit_code(carried);
     if (code == 0) write_import(carried_import(carried), options_.out_dir);
     if (options_.json) {
-      print_json(carry_json(carried));
+      nlohmann::json j = carry_json(carried);
+      add_revision(j);
+      print_json(j);
     } else {
+      print_revision();
       report_carry(out_, err_, carried, style_);
     }
     return code;
@@ -163,12 +168,24 @@ class Program {
     return options_.follow_moves ? MoveRule::kFollow : MoveRule::kRefuse;
   }
 
-  // check and diff of a tree that nobody checked out.
-  int judge_revision(const Series& series) {
+  // What --rev names.
+  FileMap revision_tree() {
     const auto repository = Repository::around(options_.root);
     revision_ = repository->resolve(options_.rev);
-    const FileMap tree(std::make_shared<RevisionTree>(repository, *revision_));
-    const Plan plan = plan_apply(series, tree, review_.get());
+    return FileMap(std::make_shared<RevisionTree>(repository, *revision_));
+  }
+
+  void add_revision(nlohmann::json& j) const {
+    if (revision_) j["rev"] = {{"asked", revision_->asked}, {"commit", revision_->commit}};
+  }
+
+  void print_revision() {
+    if (revision_) out_ << fmt::format("at {} {}\n", revision_->display(), revision_->summary);
+  }
+
+  // check and diff of a tree that nobody checked out.
+  int judge_revision(const Series& series) {
+    const Plan plan = plan_apply(series, revision_tree(), review_.get());
     if (options_.verb == Verb::kDiff) return show_diff(plan);
     return report(plan, -1);
   }
@@ -272,7 +289,7 @@ class Program {
       nlohmann::json j = report_json(plan, options_.verb, written);
       j["exit_code"] = code;
       j["drift"] = drift;
-      if (revision_) j["rev"] = {{"asked", revision_->asked}, {"commit", revision_->commit}};
+      add_revision(j);
       if (committed_) {
         j["commit"] = {{"branch", committed_->branch}, {"commits", committed_->commits}};
       }
@@ -287,7 +304,7 @@ class Program {
       annotate(remarks, options_.root);
       return code;
     }
-    if (revision_) out_ << fmt::format("at {} {}\n", revision_->display(), revision_->summary);
+    print_revision();
     report_text(out_, err_, plan, options_.verb, written, style_);
     if (committed_ && !committed_->commits.empty()) {
       out_ << fmt::format("{} commits on {}, the last is {}\n", committed_->commits.size(),

@@ -76,7 +76,7 @@ from the repository that --root lies in; a merge is what it brought.)",
         "# the commits of a branch\npatcher import main..mine --root src --out-dir patches"}},
       {"carry",
        "move a series from the tree that it was made for to another version of it",
-       R"(Writes the series for --root into --out-dir and says of each patch what became of it: unchanged;
+       R"(Writes the series for --root (its files, or its --rev) into --out-dir and says of each patch what became of it: unchanged;
 re-anchored, the same change found by the tokens around it and written with new anchors;
 obsolete, left out because the tree has the change; or that it needs a person, and why. Refused
 is also an added line that uses a name which is gone, or calls a function whose parameters
@@ -88,6 +88,8 @@ there; without, the refusal says where it is. Lines outside of definitions go al
 of the file's change goes to one file.)",
        {"# the series for v1, made to fit v2\n"
         "patcher carry --base v1 --root v2 --series patches/series --out-dir patches-v2",
+        "# the same for upstream's newest commit, not checked out\n"
+        "patcher carry --base v1 --root v2 --rev origin/main --out-dir patches-v2",
         "# code has moved between files since\n"
         "patcher carry --base v1 --root v2 --out-dir patches-v2 --follow-moves"}},
       {"help",

@@ -95,7 +95,7 @@ void add_options(CLI::App& app, Options& o, Aliases& a) {
       ->option_text("FILE");
   app.add_option("--rev", o.rev,
                  "Judge this git revision of the tree, or REV:DIRECTORY, without a checkout")
-      ->group("Options of check, diff")
+      ->group("Options of check, diff, carry")
       ->option_text("REV");
   app.add_option("--until", a.until, "Only the first N patches of the series")
       ->check(CLI::Range(0L, 1000000L))
@@ -132,11 +132,11 @@ std::string import_contradiction(const Options& o, const Aliases& a) {
                  : "import needs --out-dir DIR, where to write the patches";
   }
   const bool others = o.stat || o.side_by_side || !o.html.empty() || a.width >= 0 || a.until >= 0 ||
-                      !o.rev.empty() || !o.diffs.empty() || o.allow_empty || o.expect_changes ||
-                      o.commit || !o.branch.empty();
+                      (!carry && !o.rev.empty()) || !o.diffs.empty() || o.allow_empty ||
+                      o.expect_changes || o.commit || !o.branch.empty();
   if (others)
     return "import and carry take --base, --root, --series, --out-dir, --format and --color only, "
-           "carry --follow-moves too";
+           "carry --rev and --follow-moves too";
   return {};
 }
 
@@ -165,7 +165,7 @@ std::string contradiction(const Options& o, const Aliases& a) {
     return "--format " + o.format + " belongs to check";
   }
   if (!o.rev.empty() && o.verb != Verb::kCheck && o.verb != Verb::kDiff) {
-    return "--rev belongs to check and diff: a revision cannot be written to";
+    return "--rev belongs to check, diff and carry: a revision cannot be written to";
   }
   if (o.commit && o.verb != Verb::kApply) return "--commit belongs to apply";
   if (!o.commit && !o.branch.empty()) return "--branch belongs to apply --commit";
@@ -259,8 +259,8 @@ std::optional<int> print_about(std::span<const char* const> args, const CLI::App
 }  // namespace
 
 std::string carry_command(const Options& o) {
-  return fmt::format("patcher carry --base {} --root {} --series {}{} --out-dir DIR", o.base,
-                     o.rev.empty() ? o.root : "CHECKOUT", o.series,
+  return fmt::format("patcher carry --base {} --root {}{}{} --series {}{} --out-dir DIR", o.base,
+                     o.root, o.rev.empty() ? "" : " --rev ", o.rev, o.series,
                      o.follow_moves ? " --follow-moves" : "");
 }
 

@@ -15,7 +15,7 @@ struct Options {
   Verb verb = Verb::kCheck;
   std::string root = ".";
   std::string series = "patches/series";
-  std::string rev;    // check, diff: judge this revision instead of the files in `root`
+  std::string rev;    // check, diff, carry: judge this revision instead of the files in `root`
   std::string range;  // drift: A..B
   std::vector<std::string> files;  // import: diffs and mails, in order
   std::string base;  // the tree that the patches were made from; check, apply: empty if not known

@@ -255,7 +255,29 @@ TEST_F(FollowMoves, IsOfferedByCheckWithTheBase) {
     EXPECT_EQ(s_.run(args), 12);
     EXPECT_TRUE(holds(s_.err, "hint: carry would place it at b.cpp:3: patcher carry")) << s_.err;
     EXPECT_TRUE(holds(s_.err, " --follow-moves --out-dir DIR\n")) << s_.err;
+    EXPECT_EQ(holds(s_.err, " --rev HEAD "), *rev != 0) << s_.err;
   }
+}
+
+TEST_F(FollowMoves, CarriesToARevisionThatIsNotCheckedOut) {
+  was("a.cpp", text({kF, kG}));
+  s_.file("a.cpp", kG);
+  s_.file("lib/b.cpp", kF);
+  s_.patch("1.patch", kInF);
+  const std::string head = s_.commit("upstream");
+  fs::remove_all(s_.root() / "lib");
+  EXPECT_EQ(carry(true), 12);
+  const std::vector<std::string> args{"carry",     "--base",       base().string(),
+                                      "--out-dir", out().string(), "--follow-moves",
+                                      "--rev",     "HEAD"};
+  ASSERT_EQ(s_.run(args), 0) << s_.err;
+  EXPECT_TRUE(holds(s_.out, "at HEAD (" + head.substr(0, 12) + ") upstream\n")) << s_.out;
+  EXPECT_TRUE(holds(read_bytes(out() / "1.patch"), "--- lib/b.cpp\n"));
+  EXPECT_FALSE(fs::exists(s_.root() / "lib"));
+  std::vector<std::string> json = args;
+  json.push_back("--json");
+  ASSERT_EQ(s_.run(json), 0) << s_.err;
+  EXPECT_EQ(nlohmann::json::parse(s_.out)["rev"]["commit"], head);
 }
 
 TEST_F(FollowMoves, BelongsToCarryAndToCheckWithTheBase) {
