@@ -8,7 +8,6 @@
 #include <fstream>
 #include <memory>
 
-#include "patcher/annotations.h"
 #include "patcher/base_review.h"
 #include "patcher/carry_report.h"
 #include "patcher/commit_series.h"
@@ -25,6 +24,7 @@
 #include "patcher/repository.h"
 #include "patcher/review_page.h"
 #include "patcher/revision_tree.h"
+#include "patcher/run_report.h"
 #include "patcher/stored_diffs.h"
 
 namespace patcher {
@@ -47,15 +47,19 @@ void write_file_whole(const std::string& path, const std::string& text) {
 class Program {
  public:
   Program(const Options& options, std::ostream& out, std::ostream& err, const Terminal& terminal)
-      : options_(options), out_(out), err_(err), progress_(terminal.out_is_terminal) {
-    style_.color = options.color == "always" ||
-                   (options.color == "auto" && terminal.out_is_terminal && !terminal.no_color);
-  }
+      : options_(options),
+        out_(out),
+        err_(err),
+        progress_(terminal.out_is_terminal),
+        style_{.color =
+                   options.color == "always" ||
+                   (options.color == "auto" && terminal.out_is_terminal && !terminal.no_color)},
+        report_(options, style_, out, err) {}
 
   int run() {
     if (options_.verb == Verb::kImport) return import();
     const Series series = load_series(options_.series, options_.until, options_.allow_empty);
-    if (!series.errors.empty()) return malformed(series.errors);
+    if (!series.errors.empty()) return report_.malformed(series.errors);
     if (options_.verb == Verb::kDrift) return drift(series);
     if (options_.verb == Verb::kCarry) return carry(series);
     if (const auto code = know_base(series)) return *code;
@@ -72,30 +76,10 @@ class Program {
     if (writes && !plan.refused()) {
       written = static_cast<int>(write_tree(*root, plan.result).size());
     }
-    return report(plan, written);
+    return report_.plan(plan, written);
   }
 
  private:
-  // What is wrong before any tree is looked at.
-  int malformed(const std::vector<Finding>& errors) { return malformed(errors, options_.root); }
-  // `root`: the tree that the findings' places are in.
-  int malformed(const std::vector<Finding>& errors, const std::string& root) {
-    const Verdict verdict = errors.front().verdict;
-    if (for_machines()) {
-      annotate(remarks_of(errors), root);
-    } else if (options_.json) {
-      print_json({{"verb", verb_name(options_.verb)},
-                  {"verdict", verdict_name(verdict)},
-                  {"exit_code", exit_code(verdict)},
-                  {"written", 0},
-                  {"findings", findings_json(errors)},
-                  {"patches", nlohmann::json::array()}});
-    } else {
-      report_findings(err_, errors, style_);
-    }
-    return exit_code(verdict);
-  }
-
   // One word that is no file and has no file's name is a commit or a range.
   SeriesImport imported() const {
     const fs::path only = options_.files.front();
@@ -114,13 +98,13 @@ class Program {
 
   int import() {
     const SeriesImport made = imported();
-    if (!made.errors.empty()) return malformed(made.errors);
+    if (!made.errors.empty()) return report_.malformed(made.errors);
     write_import(made, options_.out_dir);
     if (options_.json) {
       nlohmann::json names = nlohmann::json::array();
       for (const auto& item : made.patches)
         names.push_back(item.name);
-      print_json({{"verb", "import"}, {"exit_code", 0}, {"patches", names}});
+      report_.json({{"verb", "import"}, {"exit_code", 0}, {"patches", names}});
     } else {
       out_ << fmt::format("{} patches in {}\n", made.patches.size(), options_.out_dir);
     }
@@ -134,15 +118,15 @@ class Program {
                              : revision_tree();
     std::vector<Finding> errors;
     const auto carried = carry_series(series, base, onto, move_rule(), errors);
-    if (!errors.empty()) return malformed(errors);
+    if (!errors.empty()) return report_.malformed(errors);
     const int code = carry_exit_code(carried);
     if (code == 0) write_import(carried_import(carried), options_.out_dir);
     if (options_.json) {
       nlohmann::json j = carry_json(carried);
-      add_revision(j);
-      print_json(j);
+      report_.add_revision(j);
+      report_.json(j);
     } else {
-      print_revision();
+      report_.print_revision();
       report_carry(out_, err_, carried, style_);
     }
     return code;
@@ -159,7 +143,7 @@ class Program {
     }
     std::vector<Finding> errors;
     std::vector<BaseStep> steps = base_steps(series, base, errors);
-    if (!errors.empty()) return malformed(errors, options_.base);
+    if (!errors.empty()) return report_.malformed(errors, options_.base);
     review_ = std::make_unique<BaseReview>(std::move(steps), carry_command(options_), move_rule());
     return std::nullopt;
   }
@@ -171,23 +155,16 @@ class Program {
   // What --rev names.
   FileMap revision_tree() {
     const auto repository = Repository::around(options_.root);
-    revision_ = repository->resolve(options_.rev);
-    return FileMap(std::make_shared<RevisionTree>(repository, *revision_));
-  }
-
-  void add_revision(nlohmann::json& j) const {
-    if (revision_) j["rev"] = {{"asked", revision_->asked}, {"commit", revision_->commit}};
-  }
-
-  void print_revision() {
-    if (revision_) out_ << fmt::format("at {} {}\n", revision_->display(), revision_->summary);
+    const Revision revision = repository->resolve(options_.rev);
+    report_.judged(revision);
+    return FileMap(std::make_shared<RevisionTree>(repository, revision));
   }
 
   // check and diff of a tree that nobody checked out.
   int judge_revision(const Series& series) {
     const Plan plan = plan_apply(series, revision_tree(), review_.get());
     if (options_.verb == Verb::kDiff) return show_diff(plan);
-    return report(plan, -1);
+    return report_.plan(plan, -1);
   }
 
   int commit(const Series& series) {
@@ -197,15 +174,16 @@ class Program {
     if (on_head) settle_journal(TreeRoot(options_.root));
     const FileMap tree(std::make_shared<RevisionTree>(repository, base));
     const Plan plan = plan_apply(series, tree, review_.get());
-    if (plan.refused()) return report(plan, -1);
-    committed_ = on_head ? commit_on_head(*repository, base, plan)
-                         : commit_on_branch(*repository, base, plan, options_.branch);
-    return report(plan, static_cast<int>(committed_->written));
+    if (plan.refused()) return report_.plan(plan, -1);
+    const Committed done = on_head ? commit_on_head(*repository, base, plan)
+                                   : commit_on_branch(*repository, base, plan, options_.branch);
+    report_.committed(done);
+    return report_.plan(plan, static_cast<int>(done.written));
   }
 
   int drift(const Series& series) {
     for (const Patch& patch : series.patches) {
-      if (!patch.usable()) return malformed(patch.errors);
+      if (!patch.usable()) return report_.malformed(patch.errors);
     }
     const auto repository = Repository::around(options_.root);
     History history = first_parent_history(*repository, options_.range);
@@ -219,7 +197,7 @@ class Program {
     }
     const Drift drift = follow_drift(repository, series, std::move(history), progress);
     if (options_.json) {
-      print_json(drift_json(drift));
+      report_.json(drift_json(drift));
     } else {
       report_drift(out_, err_, drift, style_);
     }
@@ -242,13 +220,13 @@ class Program {
 
   int show_diff(const Plan& plan) {
     if (!options_.html.empty()) return write_page(plan);
-    if (plan.refused()) return report(plan, -1);
+    if (plan.refused()) return report_.plan(plan, -1);
     if (!options_.out_dir.empty()) {
       store_diffs(plan, options_.out_dir);
       if (!options_.json)
         out_ << fmt::format("{} diffs in {}\n", plan.patches.size(), options_.out_dir);
     }
-    if (options_.json) return report(plan, -1);
+    if (options_.json) return report_.plan(plan, -1);
     if (!options_.out_dir.empty()) return 0;
     for (const PatchPlan& p : plan.patches) {
       out_ << fmt::format("# {}: {}\n", p.patch->name, p.patch->subject);
@@ -259,7 +237,7 @@ class Program {
 
   int write_page(const Plan& plan) {
     write_file_whole(options_.html, review_page(plan, options_.series));
-    return report(plan, -1);
+    return report_.plan(plan, -1);
   }
 
   std::string shown(const PatchPlan& p) const {
@@ -270,78 +248,13 @@ class Program {
     return style_.color ? colored_diff(p) : patch_diff(p);
   }
 
-  bool for_machines() const { return options_.format == "github" || options_.format == "sarif"; }
-
-  void annotate(const std::vector<Remark>& remarks, const std::string& root) {
-    const ReportPaths paths{root, options_.series};
-    if (options_.format == "github") {
-      out_ << github_annotations(remarks, paths);
-    } else {
-      print_json(sarif_log(remarks, paths));
-    }
-  }
-
-  int report(const Plan& plan, int written) {
-    std::vector<std::string> drift;
-    if (!options_.diffs.empty() && !plan.refused()) drift = compare_diffs(plan, options_.diffs);
-    const int code = final_code(plan, drift);
-    if (options_.json) {
-      nlohmann::json j = report_json(plan, options_.verb, written);
-      j["exit_code"] = code;
-      j["drift"] = drift;
-      add_revision(j);
-      if (committed_) {
-        j["commit"] = {{"branch", committed_->branch}, {"commits", committed_->commits}};
-      }
-      if (options_.verb == Verb::kDiff) add_diffs(plan, j);
-      print_json(j);
-      return code;
-    }
-    if (for_machines()) {
-      std::vector<Remark> remarks = remarks_of(plan);
-      for (Remark& remark : drift_remarks(drift, options_.diffs))
-        remarks.push_back(std::move(remark));
-      annotate(remarks, options_.root);
-      return code;
-    }
-    print_revision();
-    report_text(out_, err_, plan, options_.verb, written, style_);
-    if (committed_ && !committed_->commits.empty()) {
-      out_ << fmt::format("{} commits on {}, the last is {}\n", committed_->commits.size(),
-                          committed_->branch, committed_->commits.back().substr(0, 12));
-    }
-    for (const std::string& message : drift)
-      err_ << options_.diffs << "/" << message << "\n";
-    return code;
-  }
-
-  static void add_diffs(const Plan& plan, nlohmann::json& j) {
-    for (size_t i = 0; i < plan.patches.size(); ++i) {
-      j["patches"][i]["diff"] = patch_diff(plan.patches[i]);
-    }
-  }
-
-  int final_code(const Plan& plan, const std::vector<std::string>& drift) const {
-    const Verdict verdict = plan.verdict();
-    if (is_refusal(verdict)) return exit_code(verdict);
-    if (!drift.empty()) return kExitDiffsDrifted;
-    const bool nothing = verdict == Verdict::kAlreadyApplied;
-    return nothing && options_.expect_changes ? exit_code(verdict) : 0;
-  }
-
-  // Bytes that are not UTF-8 come from patched files; JSON cannot carry them as they are.
-  void print_json(const nlohmann::json& j) {
-    out_ << j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
-  }
-
   const Options& options_;
   std::ostream& out_;
   std::ostream& err_;
   bool progress_;  // somebody watches
   ReportStyle style_;
+  RunReport report_;
   std::unique_ptr<BaseReview> review_;  // --base
-  std::optional<Revision> revision_;    // --rev
-  std::optional<Committed> committed_;  // --commit
 };
 
 }  // namespace
