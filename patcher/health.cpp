@@ -134,7 +134,8 @@ std::string describe(const Source& source, const Damage& damage) {
   if (damage.missing)
     return fmt::format("MISSING `{}` {}:{}", damage.what, begin.line, begin.column);
   const Place end = source.place(std::max(damage.begin + 1, damage.end) - 1);
-  return fmt::format("ERROR {}:{}-{}:{}", begin.line, begin.column, end.line, end.column + 1);
+  return fmt::format("{} {}:{}-{}:{}", damage.what, begin.line, begin.column, end.line,
+                     end.column + 1);
 }
 
 }  // namespace patcher

@@ -19,7 +19,7 @@ std::optional<Damage> damage_at(const Source& source, uint32_t begin, uint32_t e
 // no worse than before.
 std::optional<Damage> new_damage(const Source& before, const Source& after);
 
-// "ERROR 12:3-14:1" or "MISSING `;` 12:3".
+// "ERROR 12:3-14:1", "MISSING `;` 12:3" or "CUT 12:3-14:1".
 std::string describe(const Source& source, const Damage& damage);
 
 }  // namespace patcher

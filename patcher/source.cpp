@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace patcher {
 namespace {
 
@@ -24,6 +26,21 @@ std::string reject(std::string_view bytes) {
 
 std::string beyond_budget() {
   return fmt::format("the file is beyond the parse budget ({})", ParseBudget{}.display());
+}
+
+// A declaration begins with the macros before it, although the grammar was not shown them.
+void begin_with_attributes(const std::vector<Reading::Blank>& blanks, std::string_view text,
+                           std::vector<Scope>& scopes) {
+  if (blanks.empty()) return;
+  for (Scope& scope : scopes) {
+    auto next = std::lower_bound(blanks.begin(), blanks.end(), scope.begin,
+                                 [](const auto& b, uint32_t byte) { return b.begin < byte; });
+    while (next != blanks.begin() && (--next)->attached && next->end <= scope.begin) {
+      const std::string_view between = text.substr(next->end, scope.begin - next->end);
+      if (between.find_first_not_of(" \t\r\n") != between.npos) break;
+      scope.begin = next->begin;
+    }
+  }
 }
 
 class ConditionalFinder {
@@ -141,7 +158,9 @@ void Source::parse() const {
   parsed_ = true;
   unreadable_ = bad_bytes();
   if (!unreadable_.empty() || language_ == Language::kLines) return;
-  tree_ = SyntaxTree::parse(bytes_, language_, {}, old_ ? old_->tree_.get() : nullptr, edits_);
+  const Reading reading = read_as(bytes_, tokens());
+  tree_ =
+      SyntaxTree::parse(bytes_, language_, reading, {}, old_ ? old_->tree_.get() : nullptr, edits_);
   old_.reset();
   if (!tree_) unreadable_ = beyond_budget();
 }
@@ -157,7 +176,9 @@ const SyntaxTree* Source::tree() const {
 }
 
 const std::vector<Scope>& Source::scopes() const {
-  if (!scopes_) scopes_ = tree() != nullptr ? find_scopes(*tree(), bytes_) : std::vector<Scope>{};
+  if (scopes_) return *scopes_;
+  scopes_ = tree() != nullptr ? find_scopes(*tree(), bytes_) : std::vector<Scope>{};
+  if (tree() != nullptr) begin_with_attributes(tree()->reading().blanks, bytes_, *scopes_);
   return *scopes_;
 }
 

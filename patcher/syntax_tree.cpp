@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "patcher/grammar_gap.h"
-#include "patcher/linkage_guard.h"
 
 namespace patcher {
 namespace {
@@ -61,27 +61,38 @@ TSTree* parse_text(TSParser* parser, TSTree* old, std::string_view text,
   return ts_parser_parse_with_options(parser, old, input, options);
 }
 
-// Where the guards of a text are after edits of what is around them.
-std::vector<uint32_t> moved(const std::vector<uint32_t>& guards,
-                            const std::vector<ByteEdit>& edits) {
-  std::vector<uint32_t> out;
-  for (const uint32_t guard : guards) {
-    int64_t at = guard;
+// The blanks that no edit touches, where they are after the edits (`shift`) or before them. Nothing
+// if an edit changes a part of one: then what is blank is not known from what was.
+std::optional<std::vector<Reading::Blank>> untouched(const std::vector<Reading::Blank>& blanks,
+                                                     const std::vector<ByteEdit>& edits,
+                                                     bool after) {
+  std::vector<Reading::Blank> out;
+  for (Reading::Blank blank : blanks) {
+    int64_t shift = 0;  // of what the edits so far moved
+    bool inside = false;
     for (const ByteEdit& e : edits) {
-      if (e.end <= guard) at += static_cast<int64_t>(e.text.size()) - (e.end - e.begin);
+      const int64_t begin = e.begin + (after ? shift : 0);
+      const int64_t end = after ? begin + static_cast<int64_t>(e.text.size()) : e.end;
+      if (begin >= blank.end && begin > blank.begin) break;
+      shift += static_cast<int64_t>(e.text.size()) - (e.end - e.begin);
+      if (end <= blank.begin) continue;
+      if (blank.begin < begin || end < blank.end) return std::nullopt;
+      inside = true;
     }
-    out.push_back(static_cast<uint32_t>(at));
+    if (inside) continue;
+    if (!after) {
+      blank.begin = static_cast<uint32_t>(blank.begin + shift);
+      blank.end = static_cast<uint32_t>(blank.end + shift);
+    }
+    out.push_back(blank);
   }
   return out;
 }
 
-std::string blanked(std::string_view text, const std::vector<uint32_t>& guards) {
-  std::string out(text);
-  for (const uint32_t guard : guards) {
-    for (size_t i = guard; i < out.size() && out[i] != '\n' && out[i] != '\r'; ++i)
-      out[i] = ' ';
-  }
-  return out;
+// Whether the text is shown as it was but for the edits.
+bool shown_alike(const Reading& old, const Reading& now, const std::vector<ByteEdit>& edits) {
+  const auto before = untouched(old.blanks, edits, false);
+  return before && before == untouched(now.blanks, edits, true);
 }
 
 }  // namespace
@@ -91,6 +102,7 @@ std::string ParseBudget::display() const {
 }
 
 std::shared_ptr<const SyntaxTree> SyntaxTree::parse(std::string_view text, Language language,
+                                                    const Reading& reading,
                                                     const ParseBudget& budget,
                                                     const SyntaxTree* old,
                                                     const std::vector<ByteEdit>& edits) {
@@ -99,14 +111,14 @@ std::shared_ptr<const SyntaxTree> SyntaxTree::parse(std::string_view text, Langu
   // that it did not finish.
   thread_local const std::unique_ptr<TSParser, ParserDelete> parser(ts_parser_new());
   ts_parser_set_language(parser.get(), grammar(language));
-  std::vector<uint32_t> guards = linkage_guards(text);
-  const bool reuse = old != nullptr && moved(old->guards_, edits) == guards;
+  const bool reuse = old != nullptr && shown_alike(old->reading_, reading, edits);
   std::unique_ptr<TSTree, TreeDelete> base(reuse ? ts_tree_copy(old->tree_.get()) : nullptr);
   if (base) mark_edits(base.get(), edits);
-  const std::string shown = guards.empty() ? std::string() : blanked(text, guards);
-  TSTree* tree = parse_text(parser.get(), base.get(), guards.empty() ? text : shown, budget);
+  const std::string blanked = reading.blanks.empty() ? std::string() : shown(text, reading);
+  TSTree* tree =
+      parse_text(parser.get(), base.get(), reading.blanks.empty() ? text : blanked, budget);
   if (tree == nullptr) return nullptr;
-  return std::shared_ptr<const SyntaxTree>(new SyntaxTree(tree, std::move(guards)));
+  return std::shared_ptr<const SyntaxTree>(new SyntaxTree(tree, reading));
 }
 
 std::vector<Damage> SyntaxTree::damage() const {
@@ -122,6 +134,10 @@ std::vector<Damage> SyntaxTree::damage() const {
     }
     return false;
   });
+  for (const auto& [begin, end] : reading_.unread)
+    found.push_back({.begin = begin, .end = end, .what = "CUT"});
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Damage& a, const Damage& b) { return a.begin < b.begin; });
   return found;
 }
 

@@ -11,6 +11,7 @@
 
 #include "patcher/edit.h"
 #include "patcher/language.h"
+#include "patcher/reading.h"
 
 namespace patcher {
 
@@ -31,24 +32,26 @@ struct Damage {
   uint32_t begin = 0;
   uint32_t end = 0;
   bool missing = false;   // a token that the grammar put in, so begin == end
-  std::string what = {};  // "ERROR" or the missing token
+  std::string what = {};  // "ERROR", the missing token, or "CUT" (reading.h)
 };
 
 // One parsed text: owns the Tree-sitter tree, not the text. All walks are iterative, so that depth
 // of nesting in a file costs memory and never the stack. Immutable after parse().
 class SyntaxTree {
  public:
-  // Null when the budget was exceeded. REQUIRES language != kLines. With `old` and the edits that
-  // made `text` from its text, re-parses only what changed. Linkage guards (linkage_guard.h) are
-  // read as blank lines.
+  // Null when the budget was exceeded. REQUIRES language != kLines. The grammar is shown the text
+  // with the blanks of `reading`. With `old` and the edits that made `text` from its text,
+  // re-parses only what changed.
   static std::shared_ptr<const SyntaxTree> parse(std::string_view text, Language language,
+                                                 const Reading& reading = {},
                                                  const ParseBudget& budget = {},
                                                  const SyntaxTree* old = nullptr,
                                                  const std::vector<ByteEdit>& edits = {});
 
   TSNode root() const { return ts_tree_root_node(tree_.get()); }
-  // Every ERROR and MISSING node that is no grammar gap (grammar_gap.h), in order; an ERROR's
-  // inside is not looked into.
+  const Reading& reading() const { return reading_; }
+  // Every ERROR and MISSING node that is no grammar gap (grammar_gap.h), and everything unread
+  // (reading.h), in order; an ERROR's inside is not looked into.
   std::vector<Damage> damage() const;
   // The root, then each node down to the smallest one that covers [begin, end).
   std::vector<TSNode> chain(uint32_t begin, uint32_t end) const;
@@ -57,10 +60,9 @@ class SyntaxTree {
   struct TreeDelete {
     void operator()(TSTree* tree) const { ts_tree_delete(tree); }
   };
-  SyntaxTree(TSTree* tree, std::vector<uint32_t> guards)
-      : tree_(tree), guards_(std::move(guards)) {}
+  SyntaxTree(TSTree* tree, Reading reading) : tree_(tree), reading_(std::move(reading)) {}
   std::unique_ptr<TSTree, TreeDelete> tree_;
-  std::vector<uint32_t> guards_;  // read as blank lines (linkage_guard.h)
+  Reading reading_;
 };
 
 // A depth-first walk: visit(node, depth) returns whether to go into the node's children.

@@ -25,8 +25,8 @@ TEST(ParseBudget, CountsStepsAndLeavesNothingBehind) {
   for (int i = 0; i < 2000; ++i)
     text += "int f" + std::to_string(i) + "() { return 1 }\n";
   for (int again = 0; again < 2; ++again) {
-    EXPECT_EQ(SyntaxTree::parse(text, Language::kCpp, {.steps = 5000}), nullptr);
-    const auto small = SyntaxTree::parse("int x;\n", Language::kCpp, {.steps = 5000});
+    EXPECT_EQ(SyntaxTree::parse(text, Language::kCpp, {}, {.steps = 5000}), nullptr);
+    const auto small = SyntaxTree::parse("int x;\n", Language::kCpp, {}, {.steps = 5000});
     ASSERT_NE(small, nullptr);
     EXPECT_TRUE(small->damage().empty());
     EXPECT_EQ(ts_node_end_byte(small->root()), 7u);

@@ -111,7 +111,7 @@ TEST(LinkageGuards, AreReadAsIfTheyWereNotThere) {
   const Source source("a.h", kGuarded);
   EXPECT_TRUE(source.damage().empty());
   EXPECT_EQ(names("a.h", kGuarded), (Strings{"a"}));
-  // Not closed, or more than a guard: what it says counts.
+  // Not closed: what it says counts.
   const std::string open = std::string(kGuarded).substr(0, std::string(kGuarded).find("#if def"));
   EXPECT_FALSE(Source("a.h", open).damage().empty());
 }

@@ -1,7 +1,8 @@
 #ifdef __cplusplus
-namespace c { extern "C" {
+extern "C" {
 #endif
+static const P p = { .x{1}, .y = 2 };
 int api(long);
 #ifdef __cplusplus
-}}
+}
 #endif

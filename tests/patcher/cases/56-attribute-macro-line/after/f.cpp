@@ -1,0 +1,2 @@
+MY_API
+int start(int x){ return 0; }
