@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "patcher/change_blocks.h"
 #include "patcher/token_index.h"
@@ -15,14 +16,20 @@ namespace patcher {
 struct CarriedPlace {
   size_t begin = 0;
   size_t end = 0;
-  CodeRange scope = {};    // of the target, where it was looked for
-  bool one_sided = false;  // only the neighbours on one side are still there
+  CodeRange scope = {};  // of the target, where it was looked for
+  enum class Choice {
+    kNone,
+    kOneSided,   // only the neighbours on one side are still there
+    kParagraph,  // others are between them; it is where a blank line is, as it was
+  };
+  Choice choice = Choice::kNone;
 };
 
 // Finds the places of one file's blocks. A block is looked up inside the function (by name, and
 // parameters where the name is shared) or type that holds it, by runs of tokens around and of it,
-// long to short and one-sided. A run counts if it is there once in the base's scope; every run that
-// is found in the target's must agree on the place, and one that is found twice refuses.
+// long to short and one-sided, and by the lines next to it. A run counts if it is there once in the
+// base's scope; every run that is found in the target's must agree on the place, and one that is
+// found twice refuses. What is added between two paragraphs stays there when a neighbour's grew.
 //
 // A function that is gone may have another name now: then the runs must be there once in the whole
 // file, in one function that the base does not have.
@@ -40,7 +47,28 @@ class PlaceFinder {
     const Scope* scope = nullptr;  // in the base
     bool renamed = false;
   };
+  // A run around the block: so many tokens before it and behind it.
+  struct Shape {
+    size_t left = 0;
+    size_t right = 0;
+    size_t fewest = 0;    // a run of fewer tokens in all says too little
+    bool doubts = false;  // may contradict the others, and finds no place alone
+  };
+  // What the runs found.
+  struct Found {
+    std::optional<size_t> place;
+    bool one_sided = true;
+    std::optional<size_t> before;  // by what stood before the block alone
+    std::optional<size_t> behind;
+    std::optional<size_t> apart;  // another place than `place`
+  };
   std::optional<Ranges> ranges(const ChangeBlock& block, Finding& failure) const;
+  std::vector<Shape> shapes(const ChangeBlock& block, const Ranges& in) const;
+  bool look(const ChangeBlock& block, const Ranges& in, Found& found, Finding& failure) const;
+  void look_at_end(const ChangeBlock& block, const Ranges& in, Found& found) const;
+  bool as_deep(const ChangeBlock& block, const Ranges& in, size_t place) const;
+  bool settle(const ChangeBlock& block, Found& found) const;
+  void refuse(Verdict verdict, size_t code, std::string message, Finding& failure) const;
   bool in_new_function(size_t code, const Scope& scope);
 
   const TokenIndex& base_;

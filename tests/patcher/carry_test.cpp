@@ -151,6 +151,77 @@ TEST(Carry, PutsASiblingBesideTheNeighbourThatIsLeftAndSaysSo) {
   EXPECT_NE(file.notes[0].message.find("was a choice"), std::string::npos);
 }
 
+std::string note_of(const std::string& before, const std::string& after,
+                    const std::string& target) {
+  const CarriedFile file = carry(before, after, target);
+  return file.notes.empty() ? "" : file.notes.front().message;
+}
+
+// The line next to the change is a neighbour even where all else around is new.
+TEST(Carry, KnowsANeighbourByItsLine) {
+  const std::string before = "#include \"a.h\"\n#include \"log.h\"\nint x;\n";
+  const std::string after = "#include \"a.h\"\n#include \"b.h\"\n#include \"log.h\"\nint x;\n";
+  EXPECT_EQ(carried(before, after, "#include \"a.h\"\n#include \"c.h\"\nlong y;\n"),
+            "#include \"a.h\"\n#include \"b.h\"\n#include \"c.h\"\nlong y;\n");
+}
+
+// Between two paragraphs of which one has grown.
+TEST(Carry, StaysBetweenParagraphs) {
+  const std::string head = "#include <first.h>\n#include <second.h>\n";
+  const std::string tail = "\nint f(int x) {\n  return g(x, 1, 2, 3);\n}\n";
+  const std::string added = "\n#include \"own.h\"\n";
+  const std::string grown = head + "#include <third.h>\n";
+  EXPECT_EQ(carried(head + tail, head + added + tail, grown + tail), grown + added + tail);
+  EXPECT_EQ(note_of(head + tail, head + added + tail, grown + tail),
+            "other lines are between the neighbours of the lines added at line 4 now; that they "
+            "stand at the blank line was a choice");
+  // A paragraph of its own between the two: before it or behind it?
+  EXPECT_EQ(refusal(head + tail, head + added + tail, head + "\n#include <third.h>\n" + tail),
+            "ambiguous: what stood before the change and what stood after it are apart now");
+}
+
+TEST(Carry, IsNotTheLastOfATypeWhereOthersAre) {
+  const std::string head = "struct s {\n  int first_field;\n  int second_field;\n";
+  EXPECT_EQ(refusal(head + "};\n", head + "  int own;\n};\n", head + "  int third;\n};\n"),
+            "ambiguous: what stood before the change and what stood after it are apart now");
+}
+
+// The neighbour that is left says where only if it is where it was itself.
+TEST(Carry, DoesNotFollowANeighbourIntoAnotherBlock) {
+  const std::string before = function("f", "  start(x);\n  work(x, 1, 2, 3, 4);\n");
+  const std::string after = function("f", "  start(x);\n  own();\n  work(x, 1, 2, 3, 4);\n");
+  EXPECT_EQ(refusal(before, after,
+                    function("f", "  begin(x);\n  if (x) {\n    work(x, 1, 2, 3, 4);\n  }\n")),
+            "missing: the neighbour that is left is in another block now");
+  EXPECT_EQ(carried(before, after, function("f", "  begin(x);\n  work(x, 1, 2, 3, 4);\n")),
+            function("f", "  begin(x);\n  own();\n  work(x, 1, 2, 3, 4);\n"));
+}
+
+TEST(Carry, KnowsNeighboursOfAFileWithoutAGrammar) {
+  const auto in = [](const char* what, const std::string& before, const std::string& after,
+                     const std::string& target) {
+    const Source base("CMakeLists.txt", before);
+    const Source there("CMakeLists.txt", target);
+    const CarriedFile file = carry_file(base, after, there);
+    EXPECT_EQ(!file.failure, std::string(what).empty());
+    return file.failure ? file.failure->message : file.bytes;
+  };
+  const std::string before = "if(A)\n  message(x)\nendif()\nadd(one)\nadd(two)\n";
+  const std::string after = "if(A)\n  message(x)\nendif()\nown()\nadd(one)\nadd(two)\n";
+  EXPECT_EQ(in("", before, after, "set(z)\nif(A)\n  message(x)\nendif()\nadd(1)\nadd(2)\n"),
+            "set(z)\nif(A)\n  message(x)\nendif()\nown()\nadd(1)\nadd(2)\n");
+  EXPECT_EQ(in("refused", "start()\nadd(one)\nadd(two)\nadd(three)\n",
+               "start()\nown()\nadd(one)\nadd(two)\nadd(three)\n",
+               "begin()\nif(B)\n  add(one)\n  add(two)\n  add(three)\nendif()\n"),
+            "the neighbour that is left is in another block now");
+}
+
+TEST(Carry, TakesAwayTheLastNewlineAsTheChangeDoes) {
+  const std::string before = "int a = 1;\nint b = 2;\nint c = 3;\n";
+  const std::string after = before + "int d = 4;";
+  EXPECT_EQ(carried(before, after, "int z;\n" + before), "int z;\n" + after);
+}
+
 TEST(Carry, NeverTakesAnAbsentLineForRemoved) {
   const std::string before = function("f", "  first(x);\n  gone(x);\n  last(x);\n");
   const std::string after = function("f", "  first(x);\n  last(x);\n");
