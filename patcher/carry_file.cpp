@@ -87,13 +87,19 @@ class Carrier {
   }
 
   void note_choice(const ChangeBlock& block, const CarriedPlace& place) {
-    if (!place.one_sided || place.begin == 0) return;
+    if (place.choice == CarriedPlace::Choice::kNone || place.begin == 0) return;
     Finding f{.verdict = Verdict::kApplies,
               .place = target_source_.place(target_.token(place.begin - 1).begin)};
-    f.message = fmt::format(
-        "of the neighbours of the lines added at line {} only one is still there; that they stand "
-        "beside it was a choice",
-        block.before_begin + 1);
+    const size_t line = block.before_begin + 1;
+    f.message = place.choice == CarriedPlace::Choice::kOneSided
+                    ? fmt::format(
+                          "of the neighbours of the lines added at line {} only one is still "
+                          "there; that they stand beside it was a choice",
+                          line)
+                    : fmt::format(
+                          "other lines are between the neighbours of the lines added at "
+                          "line {} now; that they stand at the blank line was a choice",
+                          line);
     out_.notes.push_back(std::move(f));
   }
 
@@ -113,6 +119,7 @@ class Carrier {
       return refuse(Verdict::kOverlaps, 0, "two changes land on the same lines");
     }
     std::string bytes = apply_edits(target_source_.bytes(), edits_);
+    end_as_changed(bytes);
     if (bytes == target_source_.bytes()) {
       return refuse(Verdict::kNoEffect, 0, "the change does nothing there");
     }
@@ -123,6 +130,18 @@ class Carrier {
       return refuse(Verdict::kDamagedParse, 0, "the file would parse worse than before");
     }
     out_.bytes = std::move(bytes);
+  }
+
+  // Whether the last line ends in a newline is a change too, where the target has it as the base.
+  void end_as_changed(std::string& bytes) const {
+    const bool before = base_source_.bytes().ends_with('\n');
+    const bool after = after_source_.bytes().ends_with('\n');
+    if (before == after || bytes.ends_with('\n') != before) return;
+    if (after) {
+      bytes += bytes.find("\r\n") != std::string::npos ? "\r\n" : "\n";
+    } else {
+      bytes.resize(bytes.size() - (bytes.ends_with("\r\n") ? 2 : 1));
+    }
   }
 
   // Insertions at one place, in the base's order.

@@ -29,10 +29,11 @@ struct Group {
 
 class FileImport {
  public:
-  FileImport(const Source& before, const std::string& after, size_t least)
+  FileImport(const Source& before, const std::string& after, const AnchorStyle& style)
       : before_(before),
         after_(after),
-        least_(least),
+        least_(style.least_context),
+        parameters_(style.parameters),
         blocks_(change_blocks(before.bytes(), after)),
         old_lines_(text_lines(before.bytes())),
         new_lines_(text_lines(after)) {}
@@ -284,11 +285,11 @@ class FileImport {
   }
 
   // A function is its name, and its parameters where the name alone is not enough.
-  static std::vector<std::string> spellings(const Scope& scope) {
+  std::vector<std::string> spellings(const Scope& scope) const {
     std::string name;
     for (const std::string& part : scope.name)
       name += (name.empty() ? "" : "::") + part;
-    if (scope.kind == Scope::Kind::kType) return {name};
+    if (scope.kind == Scope::Kind::kType || !parameters_) return {name};
     return {name, scope.display()};
   }
 
@@ -308,6 +309,7 @@ class FileImport {
   const Source& before_;
   const std::string& after_;
   size_t least_;
+  bool parameters_;
   mutable bool in_damage_ = false;  // the last hunk tried had its place, and that does not parse
   std::vector<ChangeBlock> blocks_;
   std::vector<std::string_view> old_lines_;
@@ -316,8 +318,9 @@ class FileImport {
 
 }  // namespace
 
-ImportedHunks import_hunks(const Source& before, const std::string& after, size_t least_context) {
-  return FileImport(before, after, least_context).run();
+ImportedHunks import_hunks(const Source& before, const std::string& after,
+                           const AnchorStyle& style) {
+  return FileImport(before, after, style).run();
 }
 
 }  // namespace patcher

@@ -17,7 +17,14 @@ struct ImportedHunks {
   bool damaged = false;    // because the place does not parse
 };
 
-// With `least_context` lines of context on each side at least, where the scope has them.
-ImportedHunks import_hunks(const Source& before, const std::string& after, size_t least_context);
+struct AnchorStyle {
+  size_t least_context = 0;  // lines on each side, where the scope has them
+  // Whether a function may be named with its parameters. A patch that changes them names it without
+  // where it changes the body too, or it could not be found to be applied.
+  bool parameters = true;
+};
+
+ImportedHunks import_hunks(const Source& before, const std::string& after,
+                           const AnchorStyle& style);
 
 }  // namespace patcher

@@ -26,6 +26,14 @@ FileState state_of(const std::string& path, const std::string& bytes, mode_t mod
   return {.source = std::make_shared<Source>(path, bytes), .mode = bits};
 }
 
+// The text with its last line ended as the others are, or not ended.
+std::string with_newline(std::string text, bool ended) {
+  if (ended) return text + (text.find("\r\n") != std::string::npos ? "\r\n" : "\n");
+  text.pop_back();
+  if (text.ends_with('\r')) text.pop_back();
+  return text;
+}
+
 class Importer {
  public:
   explicit Importer(const SourceChange& change)
@@ -39,12 +47,15 @@ class Importer {
     for (const FileVersions& file : change_.files)
       set_up(file);
     std::string why;
-    for (size_t least = 0; least <= kMostLeastContext; ++least) {
-      out_.errors.clear();
-      out_.beside.clear();
-      if (write(least) && proven(why)) return std::move(out_);
-      out_.text.clear();
-      if (in_damage()) break;  // more context does not mend it
+    for (const bool parameters : {true, false}) {
+      for (size_t least = 0; least <= kMostLeastContext; ++least) {
+        out_.errors.clear();
+        out_.beside.clear();
+        if (write({.least_context = least, .parameters = parameters}) && proven(why))
+          return std::move(out_);
+        out_.text.clear();
+        if (in_damage()) break;  // neither mends it
+      }
     }
     if (out_.errors.empty()) {
       fail(Verdict::kMalformed, "", 0, "no anchored patch makes exactly this change: " + why);
@@ -100,17 +111,17 @@ class Importer {
 
   // --- the patch
 
-  bool write(size_t least) {
+  bool write(const AnchorStyle& style) {
     Patch patch{.name = change_.name, .subject = change_.subject, .why = change_.why};
     if (patch.why.empty()) patch.why = patch.subject;
     for (const FileVersions& file : change_.files)
-      write(file, least, patch);
+      write(file, style, patch);
     if (!out_.errors.empty()) return false;
     out_.text = patch_text(patch);
     return true;
   }
 
-  void write(const FileVersions& file, size_t least, Patch& patch) {
+  void write(const FileVersions& file, const AnchorStyle& style, Patch& patch) {
     using Kind = FileOperation::Kind;
     const bool executable = (file.mode_after & 0111) != 0;
     if (file.path_before.empty()) {
@@ -128,7 +139,14 @@ class Importer {
       patch.operations.push_back(
           {.kind = Kind::kMode, .path = file.path_after, .executable = executable});
     }
-    if (file.before != file.after) hunks(file, least, patch);
+    if (file.before == file.after) return;
+    FileVersions rest = file;
+    if (file.before.ends_with('\n') != file.after.ends_with('\n') && !file.before.empty()) {
+      patch.operations.push_back(
+          {.kind = Kind::kNewline, .path = file.path_after, .newline = file.after.ends_with('\n')});
+      rest.before = with_newline(file.before, file.after.ends_with('\n'));
+    }
+    if (rest.before != rest.after) hunks(rest, style, patch);
   }
 
   void beside(FileOperation::Kind kind, const std::string& path, const std::string& bytes,
@@ -139,12 +157,12 @@ class Importer {
     out_.beside.push_back({name, bytes, executable});
   }
 
-  void hunks(const FileVersions& file, size_t least, Patch& patch) {
+  void hunks(const FileVersions& file, const AnchorStyle& style, Patch& patch) {
     const Source source(file.path_after, file.before);
     if (!source.unreadable().empty()) {
       return fail(Verdict::kDamagedParse, path_of(file), 0, source.unreadable());
     }
-    ImportedHunks made = import_hunks(source, file.after, least);
+    ImportedHunks made = import_hunks(source, file.after, style);
     if (made.failed_line != 0) {
       return made.damaged ? fail(Verdict::kDamagedParse, path_of(file), made.failed_line,
                                  "the place of this change does not parse")
@@ -172,7 +190,10 @@ class Importer {
     }
     const Judgement judgement = judge(patch, before_);
     if (judgement.verdict != Verdict::kApplies) {
-      why = judgement.findings.front().message;
+      const Finding& first = judgement.findings.front();
+      why = first.message;
+      for (const std::string& hint : first.hints)
+        why += "; " + hint;
       return false;
     }
     why = "its result differs";

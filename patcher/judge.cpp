@@ -127,9 +127,14 @@ class Judge {
     }
     const Trial undone = try_patch(reversed(patch_), forward_.after, ScopeRule::kUndo);
     const Trial again = try_patch(patch_, forward_.after, ScopeRule::kStrict, Failures::kParts);
-    if (!undone.ok() || !all(part_states(again, undone), PartState::kInPlace)) {
+    const std::vector<PartState> states = part_states(again, undone);
+    if (!undone.ok() || !all(states, PartState::kInPlace)) {
       refuse(Verdict::kAmbiguous, "once applied, the patch could not be told from not applied");
-      out_.findings.front().hints.push_back("give the hunk more context");
+      for (size_t i = 0; i < states.size(); ++i) {
+        if (states[i] == PartState::kInPlace) continue;
+        out_.findings.front().hints.push_back(
+            fmt::format("{}: give it more context", forward_.parts[i].what));
+      }
       for (const Finding& f : undone.failures)
         out_.findings.push_back(f);
       return;

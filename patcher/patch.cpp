@@ -83,11 +83,12 @@ class Parser {
     const std::string_view value = trim(line.substr(colon + 1));
     if (key == "Subject") return free_text(patch_.subject, key, value);
     if (key == "Why") return free_text(patch_.why, key, value);
-    if (key == "install" || key == "delete" || key == "rename" || key == "mode") {
+    if (key == "install" || key == "delete" || key == "rename" || key == "mode" ||
+        key == "newline") {
       return operation(key, value);
     }
     fail(number(), fmt::format("unknown key `{}`; known are Subject, Why, install, delete, rename, "
-                               "mode",
+                               "mode, newline",
                                key));
   }
 
@@ -118,6 +119,11 @@ class Parser {
       op.kind = FileOperation::Kind::kMode;
       op.path = left;
       op.executable = right == "755";
+    } else if (key == "newline") {
+      if (right != "yes" && right != "no") return fail(number(), "a final newline is yes or no");
+      op.kind = FileOperation::Kind::kNewline;
+      op.path = left;
+      op.newline = right == "yes";
     } else {
       op.kind = FileOperation::Kind::kRename;
       op.path = left;
@@ -132,6 +138,7 @@ class Parser {
   static std::string_view shape(std::string_view key) {
     if (key == "install") return "install: FILE -> PATH";
     if (key == "mode") return "mode: PATH -> 755 or 644";
+    if (key == "newline") return "newline: PATH -> yes or no";
     return key == "delete" ? "delete: PATH [-> FILE]" : "rename: PATH -> PATH";
   }
 

@@ -21,6 +21,7 @@ namespace patcher {
 //                                                    the patch and holds what is deleted
 //             | "rename"    PATH -> PATH
 //             | "mode"      PATH -> 755 | 644      makes it executable, or no longer
+//             | "newline"   PATH -> yes | no       whether its last line is to end in a newline
 //   section   = "--- " PATH NL "+++ " PATH NL hunk { hunk }   two paths only after a rename
 //   hunk      = "@@ " scope { " | " guard } " @@" NL { line }
 //   scope     = see scope.h
@@ -62,13 +63,14 @@ struct FileChange {
 };
 
 struct FileOperation {
-  enum class Kind { kInstall, kDelete, kRename, kMode };
+  enum class Kind { kInstall, kDelete, kRename, kMode, kNewline };
   Kind kind = Kind::kInstall;
   std::string path = {};     // the path in the tree before (kDelete, kRename) or after (the others)
   std::string to = {};       // kRename: the path after
   std::string beside = {};   // kInstall, kDelete: the file beside the patch
   std::string content = {};  // its bytes
   bool executable = false;   // kInstall, kMode: what it is to be
+  bool newline = false;      // kNewline: what its last line is to end in
   int line = 0;
 };
 

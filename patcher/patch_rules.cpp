@@ -60,6 +60,11 @@ Hunk reversed(Hunk hunk) {
   return hunk;
 }
 
+// Such an operation stands beside a rename, or hunks.
+bool changes_attribute(const FileOperation& op) {
+  return op.kind == FileOperation::Kind::kMode || op.kind == FileOperation::Kind::kNewline;
+}
+
 FileOperation reversed(FileOperation op) {
   using OpKind = FileOperation::Kind;
   switch (op.kind) {
@@ -74,6 +79,9 @@ FileOperation reversed(FileOperation op) {
       break;
     case OpKind::kMode:
       op.executable = !op.executable;
+      break;
+    case OpKind::kNewline:
+      op.newline = !op.newline;
       break;
   }
   return op;
@@ -112,13 +120,13 @@ std::vector<Fault> patch_faults(const Patch& patch) {
   std::set<std::string> made;
   for (const FileOperation& op : patch.operations) {
     const std::string& to = op.kind == FileOperation::Kind::kRename ? op.to : op.path;
-    if (op.kind == FileOperation::Kind::kMode) continue;  // beside a rename, or hunks
+    if (changes_attribute(op)) continue;
     const bool twice = !made.insert(to).second || (to != op.path && !made.insert(op.path).second);
     if (twice) add(faults, op.line, fmt::format("`{}` is named twice", to));
   }
   for (const FileChange& change : patch.changes) {
     for (const FileOperation& op : patch.operations) {
-      if (op.path == change.path && op.kind != FileOperation::Kind::kMode) {
+      if (op.path == change.path && !changes_attribute(op)) {
         add(faults, change.line,
             fmt::format("`{}` cannot have hunks, see line {}", op.path, op.line));
       }
@@ -146,7 +154,7 @@ Patch reversed(const Patch& patch) {
   for (FileOperation& op : out.operations) {
     for (const FileOperation& before : patch.operations) {
       const bool renamed = before.kind == FileOperation::Kind::kRename && before.to == op.path;
-      if (renamed && op.kind == FileOperation::Kind::kMode) op.path = before.path;
+      if (renamed && changes_attribute(op)) op.path = before.path;
     }
     op = reversed(std::move(op));
   }

@@ -38,6 +38,8 @@ std::string operation_text(const FileOperation& op) {
       return fmt::format("rename: {} -> {}\n", op.path, op.to);
     case OpKind::kMode:
       return fmt::format("mode: {} -> {}\n", op.path, op.executable ? "755" : "644");
+    case OpKind::kNewline:
+      return fmt::format("newline: {} -> {}\n", op.path, op.newline ? "yes" : "no");
   }
   return {};
 }

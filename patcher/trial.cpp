@@ -68,6 +68,9 @@ class TrialRun {
         case OpKind::kMode:
           part.done = change_mode(op, state);
           break;
+        case OpKind::kNewline:
+          part.done = change_newline(op, state);
+          break;
       }
     }
     part.changes = part.done;
@@ -134,6 +137,27 @@ class TrialRun {
     FileState next = state;
     // Who may read it may execute it, as chmod +x has it with the usual masks.
     next.mode = executable ? state.mode & ~0111U : state.mode | ((state.mode & 0444) >> 2);
+    out_.after.put(op.path, std::move(next));
+    return true;
+  }
+
+  bool change_newline(const FileOperation& op, const FileState& state) {
+    if (!state.exists()) {
+      fail(Verdict::kFileMissing, op.line, op.path, "is not in the tree");
+      return false;
+    }
+    const std::string& bytes = state.source->bytes();
+    if (bytes.ends_with('\n') == op.newline || bytes.empty()) {
+      fail(Verdict::kOutdated, op.line, op.path,
+           op.newline ? "ends in a newline already" : "does not end in a newline");
+      return false;
+    }
+    const auto size = static_cast<uint32_t>(bytes.size());
+    const bool returns = bytes.find("\r\n") != std::string::npos;
+    const uint32_t end = !op.newline && bytes.ends_with("\r\n") ? size - 2 : size - 1;
+    FileState next = state;
+    next.source = op.newline ? Source::edited(state.source, {{size, size, returns ? "\r\n" : "\n"}})
+                             : Source::edited(state.source, {{end, size, ""}});
     out_.after.put(op.path, std::move(next));
     return true;
   }

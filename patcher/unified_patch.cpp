@@ -1,5 +1,6 @@
 // patch_of: a foreign diff as a patch of a series.
 #include <algorithm>
+#include <cstdlib>
 
 #include "patcher/patch_rules.h"
 #include "patcher/unified.h"
@@ -67,6 +68,32 @@ bool is_executable(const std::optional<mode_t>& mode) {
   return mode && (*mode & 0111) != 0;
 }
 
+// Whether the file's last hunk takes away or adds the newline at its end, and which. A line that
+// changes in nothing else becomes context.
+std::optional<bool> take_newline_change(UnifiedHunk& hunk) {
+  const auto last = [&](char mark) {
+    const auto it = std::find_if(hunk.lines.rbegin(), hunk.lines.rend(),
+                                 [&](const auto& l) { return l.mark == mark || l.mark == ' '; });
+    return it == hunk.lines.rend() ? nullptr : &*it;
+  };
+  UnifiedLine* before = last('-');
+  UnifiedLine* after = last('+');
+  if (before == nullptr || after == nullptr || before->no_newline == after->no_newline)
+    return std::nullopt;
+  const bool newline = before->no_newline;
+  // The line that had no newline, or that has none now, by its own text on both sides.
+  for (UnifiedLine& l : hunk.lines) {
+    UnifiedLine* other = newline ? before : after;
+    if (&l == other || l.mark == other->mark || l.mark == ' ' || other->mark == ' ') continue;
+    if (l.text != other->text || std::abs(&l - other) != 1) continue;
+    (&l < other ? *other : l).mark = '\0';
+    (&l < other ? l : *other).mark = ' ';
+    std::erase_if(hunk.lines, [](const auto& line) { return line.mark == '\0'; });
+    break;
+  }
+  return newline;
+}
+
 void add_file(const UnifiedFile& f, Patch& patch) {
   const auto add = [&](FileOperation op) {
     op.line = f.line;
@@ -93,9 +120,15 @@ void add_file(const UnifiedFile& f, Patch& patch) {
   }
   if (f.hunks.empty()) return;
   FileChange change{.path = f.path_after, .line = f.line};
-  for (const UnifiedHunk& h : f.hunks)
-    change.hunks.push_back(hunk_of(h));
-  patch.changes.push_back(std::move(change));
+  std::vector<UnifiedHunk> hunks = f.hunks;
+  if (const auto newline = take_newline_change(hunks.back())) {
+    add({.kind = OpKind::kNewline, .path = f.path_after, .newline = *newline});
+  }
+  for (const UnifiedHunk& h : hunks) {
+    if (std::any_of(h.lines.begin(), h.lines.end(), [](const auto& l) { return l.mark != ' '; }))
+      change.hunks.push_back(hunk_of(h));
+  }
+  if (!change.hunks.empty()) patch.changes.push_back(std::move(change));
 }
 
 }  // namespace

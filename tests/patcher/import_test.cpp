@@ -104,6 +104,31 @@ TEST(Import, MakesRenamesModesNewAndDeletedFiles) {
   EXPECT_TRUE(made.beside[0].executable);
 }
 
+// A body is found by its function's name alone where the same patch changes the parameters, or the
+// patch could not be told to be applied.
+TEST(Import, NamesNoParametersThatThePatchChanges) {
+  const std::string before =
+      "int f(int x) {\n  start(x);\n  return g(\n    x,\n    1);\n}\n"
+      "int f(long x) {\n  start(x);\n  return g(\n    x,\n    1);\n}\n";
+  std::string after = replace(before, "int x)", "int x, int y)");
+  after = replace(after, "    x,\n", "    x,\n    y,\n");
+  after = replace(after, "long x)", "long x, int y)");
+  after = replace(after, "    x,\n    1", "    x,\n    y,\n    1");
+  const Imported imported = import_one(before, after);
+  ASSERT_TRUE(imported.errors.empty()) << imported.errors.front().message;
+  EXPECT_EQ(imported.text.find("@@ f("), std::string::npos) << imported.text;
+}
+
+TEST(Import, WritesALostOrNewLastNewline) {
+  const std::string text = "int a;\nint b;\n";
+  const Imported lost = import_one(text, "int a;\nint b;\nint c;");
+  EXPECT_NE(lost.text.find("newline: a.cpp -> no\n"), std::string::npos) << lost.text;
+  const Imported gained = import_one("int a;\r\nint b;", "int a;\r\nint b;\r\n");
+  ASSERT_TRUE(gained.errors.empty());
+  EXPECT_NE(gained.text.find("newline: a.cpp -> yes\n"), std::string::npos) << gained.text;
+  EXPECT_EQ(gained.text.find("@@"), std::string::npos) << gained.text;
+}
+
 TEST(Import, RefusesByName) {
   const auto refused = [](const std::string& after, mode_t mode, const std::string& path) {
     const auto made =
