@@ -49,16 +49,17 @@ class Carrier {
     const auto blocks = change_blocks(base_source_.bytes(), after_source_.bytes());
     std::vector<size_t> there;  // lines of the blocks that the target has
     for (const ChangeBlock& block : blocks) {
+      // First of all: what is added keeps its neighbours apart where it is there.
+      if (const auto scope = finder.scope(block); scope && is_there(block, *scope)) {
+        there.push_back(block.before_begin + 1);
+        continue;
+      }
       Finding failure;
       const auto place = finder.find(block, failure);
       if (!place) {
         refuse(failure.verdict, block.before_begin + 1, failure.message);
         out_.failure->place = failure.place;
         return;
-      }
-      if (is_there(block, place->scope)) {
-        there.push_back(block.before_begin + 1);
-        continue;
       }
       std::string why;
       auto edit = editor.edit(block, *place, why);

@@ -203,6 +203,12 @@ bool PlaceFinder::settle(const ChangeBlock& block, Found& found) const {
   return true;
 }
 
+std::optional<CodeRange> PlaceFinder::scope(const ChangeBlock& block) const {
+  Finding failure;
+  const auto in = ranges(block, failure);
+  return in ? std::optional(in->target) : std::nullopt;
+}
+
 std::optional<CarriedPlace> PlaceFinder::find(const ChangeBlock& block, Finding& failure) {
   const auto in = ranges(block, failure);
   if (!in) return std::nullopt;
@@ -210,7 +216,7 @@ std::optional<CarriedPlace> PlaceFinder::find(const ChangeBlock& block, Finding&
   const size_t last = base_.at_line(block.before_end);
   Found found;
   if (!look(block, *in, found, failure)) return std::nullopt;
-  CarriedPlace out{.scope = in->target};
+  CarriedPlace out;
   if (found.one_sided) out.choice = CarriedPlace::Choice::kOneSided;
   if (found.apart) {
     if (!settle(block, found)) {

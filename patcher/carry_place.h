@@ -16,7 +16,6 @@ namespace patcher {
 struct CarriedPlace {
   size_t begin = 0;
   size_t end = 0;
-  CodeRange scope = {};  // of the target, where it was looked for
   enum class Choice {
     kNone,
     kOneSided,   // only the neighbours on one side are still there
@@ -39,6 +38,8 @@ class PlaceFinder {
 
   // The place, or why there is none.
   std::optional<CarriedPlace> find(const ChangeBlock& block, Finding& failure);
+  // Where in the target it is looked for; nothing where that is not known.
+  std::optional<CodeRange> scope(const ChangeBlock& block) const;
 
  private:
   struct Ranges {
