@@ -62,6 +62,7 @@ class ConditionalReader {
       : text_(text), tokens_(tokens), gone_(gone) {}
 
   Reading run() {
+    if (!has_conditional()) return {};
     for (size_t i = 0; i < tokens_.size(); ++i) {
       if (tokens_[i].comment) continue;
       if (!tokens_[i].directive) {
@@ -91,6 +92,13 @@ class ConditionalReader {
   };
 
   std::string_view word(size_t i) const { return tokens_[i].text(text_); }
+
+  bool has_conditional() const {
+    for (size_t i = 0; i + 1 < tokens_.size(); ++i) {
+      if (tokens_[i].directive && word(i) == "#" && word(i + 1).starts_with("if")) return true;
+    }
+    return false;
+  }
 
   void feed(const Token& token) {
     const std::string_view t = token.text(text_);

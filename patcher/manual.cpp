@@ -18,7 +18,10 @@ all refusals are reported in one run. With --diffs, says too where a patch still
 gives another diff than the one stored, because its surroundings changed. With --base, the tree
 that the series was made for, refuses too a patch that applies but adds a line that uses a name
 which is gone since, or calls a function whose parameters changed; and says of a patch without
-a place where carry would place it.)",
+a place where carry would place it.
+A place that does not parse is refused: damaged_parse. Macros with names in capitals that stand
+for attributes, parts of strings or statements are read as the preprocessor would read them; a
+statement that an #if cuts through is as good as damaged, and what is around it is not.)",
        {"# would the series apply to src?\npatcher check --root src --series patches/series",
         "# annotations on a pull request\npatcher check --root src --format github",
         "# every night in CI, against upstream's newest\n"
