@@ -79,10 +79,10 @@ from the repository that --root lies in; a merge is what it brought.)",
         "# the commits of a branch\npatcher import main..mine --root src --out-dir patches"}},
       {"carry",
        "move a series from the tree that it was made for to another version of it",
-       R"(Writes the series for --root (its files, or its --rev) into --out-dir and says of each patch what became of it: unchanged;
-re-anchored, the same change found by the tokens around it and written with new anchors;
-obsolete, left out because the tree has the change; or that it needs a person, and why. Refused
-is also an added line that uses a name which is gone, or calls a function whose parameters
+       R"(Writes the series for --root (its files, or its --rev) into --out-dir and says of each patch
+what became of it: unchanged; re-anchored, the same change found by the tokens around it and
+written with new anchors; obsolete, left out because the tree has the change; or that it needs a
+person, and why. Refused is also an added line that uses a name which is gone, or calls a function whose parameters
 changed. A diff or mail has its places in --base by its line numbers; if they are stale, where its
 lines are, if that is one place. If any patch needs a person, nothing is written.
 A changed function or type that is not in its file any more is looked for in all C, C++ and CUDA

@@ -26,8 +26,9 @@ bool deletion_is_framed(const Hunk& hunk) {
   const auto removed = [](const HunkLine& l) { return l.kind == Kind::kRemoved; };
   const auto first = std::find_if(hunk.lines.begin(), hunk.lines.end(), removed);
   const auto last = std::find_if(hunk.lines.rbegin(), hunk.lines.rend(), removed);
-  return std::any_of(hunk.lines.begin(), first, frames) &&
-         std::any_of(hunk.lines.rbegin(), last, frames);
+  // A file's begin or end is as good as a line.
+  return (hunk.at_begin || std::any_of(hunk.lines.begin(), first, frames)) &&
+         (hunk.at_end || std::any_of(hunk.lines.rbegin(), last, frames));
 }
 
 bool sides_equal(const Hunk& hunk) {

@@ -1,0 +1,3 @@
+int b;
+int c;
+int d;
