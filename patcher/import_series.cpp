@@ -33,6 +33,8 @@ std::string_view without_cr(std::string_view text) {
   return text;
 }
 
+constexpr size_t kMostShown = 5;  // places of one hunk
+
 // One file's hunks done to its bytes.
 class Redo {
  public:
@@ -62,6 +64,18 @@ class Redo {
   }
 
   int misfit_line() const { return misfit_line_; }
+
+  // What is wrong with the hunk at misfit_line().
+  std::string misfit() const {
+    if (fits_.empty()) return "the base has other text there: the diff was taken from another";
+    std::string lines;
+    for (const size_t at : fits_)
+      lines += fmt::format("{}{}", lines.empty() ? "" : ", ", at + 1);
+    return fmt::format(
+        "the base has other text at the line that the hunk names, and its text at lines {}: which "
+        "is meant?",
+        lines);
+  }
 
  private:
   using Rule = std::optional<size_t> (Redo::*)(const UnifiedHunk&, size_t);
@@ -96,13 +110,15 @@ class Redo {
 
   // Where it stands in all of the file, if that is one place.
   std::optional<size_t> only(const UnifiedHunk& h, size_t next) {
-    std::optional<size_t> found;
+    fits_.clear();
     for (size_t at = 0; before_count(h) > 0 && at < lines_.count(); ++at) {
-      if (!fits(h, at)) continue;
-      if (found) return std::nullopt;
-      found = at;
+      if (fits(h, at)) fits_.push_back(at);
+      if (fits_.size() == kMostShown) break;
     }
-    return found && *found >= next ? found : std::nullopt;
+    if (fits_.size() == 1 && fits_.front() >= next) return fits_.front();
+    misfit_line_ = h.line;
+    if (fits_.size() == 1) fits_.clear();
+    return std::nullopt;
   }
 
   bool fits(const UnifiedHunk& h, size_t at) {
@@ -139,6 +155,7 @@ class Redo {
   std::vector<size_t> places_;
   std::string out_;
   int misfit_line_ = 0;
+  std::vector<size_t> fits_;  // where the hunk that was looked for fits
 };
 
 Finding problem(Verdict verdict, const std::string& name, int line, const std::string& path,
@@ -170,8 +187,8 @@ std::optional<FileVersions> versions_of(const UnifiedFile& f, const std::string&
   Redo redo(f, v.before, rule);
   const auto after = redo.run();
   if (!after) {
-    errors.push_back(problem(Verdict::kMissing, name, redo.misfit_line(), f.path_before,
-                             "the base has other text there: the diff was taken from another"));
+    errors.push_back(
+        problem(Verdict::kMissing, name, redo.misfit_line(), f.path_before, redo.misfit()));
     return std::nullopt;
   }
   v.after = *after;

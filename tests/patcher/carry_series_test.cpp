@@ -132,6 +132,7 @@ TEST_F(CarryVerb, FindsWhatADiffsStaleLineNumbersMiss) {
        old);
   EXPECT_EQ(carry(), 12);
   EXPECT_NE(s_.err.find("does not apply to its own base"), std::string::npos) << s_.err;
+  EXPECT_NE(s_.err.find("its text at lines 2, 5: which is meant?"), std::string::npos) << s_.err;
 }
 
 // What the old tree has three times and the new one once is not known to be the one that is meant.
