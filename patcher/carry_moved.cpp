@@ -106,6 +106,7 @@ class MoveCarrier {
       CarriedFile carried = carry_file(before_, part_for(path), *target.source);
       if (carried.failure) {
         out_.failure = std::move(carried.failure);
+        if (out_.failure->place.file.empty()) out_.failure->place.file = path;
         return;
       }
       out_.files[path] = std::move(carried.bytes);

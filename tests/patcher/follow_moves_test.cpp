@@ -235,6 +235,14 @@ TEST_F(FollowMoves, RefusesWhatTheOtherFileDoesNotHave) {
       << s_.err;
 }
 
+TEST_F(FollowMoves, RefusesWhatHasChangedWhereItIsNow) {
+  was("a.cpp", text({kF, kG}));
+  s_.file("a.cpp", kG);
+  s_.file("b.cpp", "int f(int x) {\n  return other(x);\n}\n");
+  s_.patch("1.patch", kInF);
+  refuses(12, "--follow-moves does not go there: b.cpp: the changed lines are not in `f(int)` any");
+}
+
 TEST_F(FollowMoves, IsOfferedByCheckWithTheBase) {
   was("a.cpp", text({kF, kG}));
   s_.file("a.cpp", kG);
