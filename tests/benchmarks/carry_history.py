@@ -15,7 +15,8 @@ A case is what one commit C changes in one file, 2 to 80 lines, drawn at random 
 Lines are followed through each change in between (`git diff -U0 --histogram`). There is a right answer only if all
 lines that C removes (undoing: adds) are still there and together, and, where one side of a hunk has no lines, both
 neighbours too and adjacent. Where merge-file and lines give different answers, or neither gives one, the draw is no
-case; how many were so is printed. Later cases that merge-file made favour 3-way merges.
+case; how many were so is printed. Later cases that merge-file made favour 3-way merges; and earlier ones hold for
+right what names something that did not exist yet.
 
   correct      exit status 0 and the right answer, byte for byte
   white space  exit status 0 and the same but for white space and blank lines
