@@ -265,7 +265,9 @@ class ConditionalReader {
       well = well && ends_well(c, b.last) && !any(kGoesOn, b.first);
     }
     c.unreadable = !even || !well;
-    const bool wraps = c.branches.size() == 1 && c.branches.front().wraps;
+    // A header's guard is around all of it, whatever that ends with.
+    const bool guard = open_.empty() && c.before.last.empty() && c.branches.size() == 1;
+    const bool wraps = guard || (c.branches.size() == 1 && c.branches.front().wraps);
     if (c.unreadable && !wraps && !(even && lists(c))) cut(c);
     if (!open_.empty()) {
       Branch& around = open_.back().branches.back();

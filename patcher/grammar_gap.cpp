@@ -12,6 +12,10 @@ bool is_default_braces(TSNode missing, TSNode parent) {
   return !ts_node_is_null(owner) && type_of(owner) == "optional_parameter_declaration";
 }
 
+bool is_name_of_enum(TSNode missing, TSNode parent) {
+  return type_of(missing) == "type_identifier" && type_of(parent) == "enum_specifier";
+}
+
 bool is_one_word(TSNode error) {
   return ts_node_child_count(error) == 1 &&
          type_of(ts_node_child(error, 0)).ends_with("identifier") &&
@@ -53,7 +57,7 @@ bool is_grammar_gap(TSNode node) {
   const TSNode parent = ts_node_parent(node);
   if (ts_node_is_null(parent)) return false;
   return ts_node_is_missing(node)
-             ? is_default_braces(node, parent)
+             ? is_default_braces(node, parent) || is_name_of_enum(node, parent)
              : is_type_behind_macro(node, parent) || is_type_in_prototype(node, parent);
 }
 

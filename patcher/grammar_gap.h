@@ -9,6 +9,7 @@ namespace patcher {
 // damage.
 //
 //   default `= {}` of a parameter   read as a compound literal whose type is MISSING
+//   enum : int {              an enum without a name has a MISSING one
 //   MACRO inline int f(...)         an attribute macro before a specifier is read as the type, so
 //                                   that the type itself is an ERROR of one word; name, parameters
 //                                   and body are sound. Without a specifier between them the macro

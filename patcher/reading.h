@@ -18,12 +18,15 @@ namespace patcher {
 //
 // Macros are known by their name, as people write them: capitals, digits and underscores. Blank are
 //
-//   MACRO int f();   MACRO(1, 2) static int f()   class MACRO C {   int *MACRO p   (an attribute)
+//   MACRO int f();   MACRO(1, 2) static int f()   f(int x MACRO) MACRO {   (an attribute)
+//   class MACRO C {   int *MACRO p   MACRO C() : x() {   MACRO ~C();
+//   template <typename T, MACRO(T)>                (all but its name, a parameter's then)
 //   "text" MACRO "text"                            (a part of a string)
 //   MACRO(decl f(...), "text");                    (a wrapper: what is around decl)
 //   MACRO(x << y; z << "text");                    (statements as an argument: what is around them)
-//   MACRO(a, , b);                                 (arguments of which one is empty)
-//   MACRO(a, b)                                    (a line that ends in no `;`)
+//   MACRO(a, , b);   MACRO(int, b);                (arguments that a call has not)
+//   MACRO(a, b)   MACRO   if MACRO (x)   MACRO {   (a line that ends in no `;`, or a word)
+//   MACRO("text") {   va_arg(list, type)           (what is in it, or all of it)
 //   unsigned(x)                                    (a cast: shown as a call of a function)
 //
 // each where no name of a type or a function can be meant. Of a conditional that the grammars do

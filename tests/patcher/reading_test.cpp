@@ -49,6 +49,13 @@ TEST(Macros, ThatStandForAttributesAreBlank) {
   EXPECT_EQ(read("FORMAT(2, 3) static void f(int, ...);"), "static void f(int, ...);");
   EXPECT_EQ(read("void f(const float * RESTRICT x, float * RESTRICT y);"),
             "void f(const float * x, float * y);");
+  EXPECT_EQ(read("int f(int x UNUSED, char *) const NOEXCEPT {}"),
+            "int f(int x , char *) const {}");
+  EXPECT_EQ(read("void (*f)(int) FORMAT(1, 2);"), "void (*f)(int) ;");
+  EXPECT_EQ(read("constexpr INLINE value(int x) : x_(x) {}"), "constexpr value(int x) : x_(x) {}");
+  EXPECT_EQ(read("CONSTEXPR20 ~value();"), "~value();");
+  EXPECT_EQ(read("CONSTEXPR operator const T*() const;"), "operator const T*() const;");
+  EXPECT_EQ(read("struct MY_API s {\n  int x;\n};"), "struct s { int x; };");
   EXPECT_EQ(read("NORETURN FORMAT(1, 2)\nMY_API void f(const char *, ...);"),
             "void f(const char *, ...);");
 }
@@ -79,7 +86,15 @@ TEST(Macros, AreNotTypesOrNames) {
                                  "T * CCC;",
                                  "a.BBB c;",
                                  "std::vector<INT> v;",
-                                 "LOG(unsigned int, x, \"text\");",
+                                 "x = (INT)(f) (y);",
+                                 "x = (INT)(LONG) AAA;",
+                                 "int f(int SIZE);",
+                                 "int f(const int SIZE, T COUNT);",
+                                 "f(x, AAA);",
+                                 "BOOL operator+(T, T);",
+                                 "BOOL operator new(size_t);",
+                                 "if (x) {\n  f();\n}",
+                                 "enum E {\n  AAA\n};",
                                  "unsigned (*f)(int);"}) {
     EXPECT_EQ(shown(text), text);
   }
@@ -92,6 +107,15 @@ TEST(Macros, InStringsCallsAndStatementsAreBlank) {
   EXPECT_EQ(read("DEPRECATED(MY_API int f(int x), \"use g\");"), "int f(int x) ;");
   EXPECT_EQ(read("LOG(\"a\" << x; std::cerr << \"b\");"), "\"a\" << x; std::cerr << \"b\" ;");
   EXPECT_EQ(read("MAKE(a, , b);"), "MAKE( );");
+  EXPECT_EQ(read("MAKE(unsigned int, x, \"text\");"), "MAKE( );");
+  EXPECT_EQ(read("TEST(\"it grows\") { f(); }"), "{ f(); }");
+  EXPECT_EQ(read("if CONSTEXPR (x) { f(); }"), "if (x) { f(); }");
+  EXPECT_EQ(read("f();\nTRY { f(); }"), "f(); { f(); }");
+  EXPECT_EQ(read("x = va_arg(list, char *);"), "x = va_arg(list );");
+  EXPECT_EQ(read("template <typename T, ENABLE_IF(is<T>())> void f();"),
+            "template <typename T, ENABLE_IF > void f();");
+  EXPECT_EQ(read("f();\nBEGIN_NAMESPACE\nnamespace a {\n}\nEND_NAMESPACE\n"),
+            "f(); namespace a { }");
   EXPECT_EQ(read("IMPLEMENT(a)\n\nint x;"), "int x;");
   EXPECT_EQ(read("{\n  LOCALS(int, a)\n  LOCALS(int, b)\n  f();\n}"), "{ f(); }");
   EXPECT_EQ(read("f({unsigned(x), 1});"), "f({uuuuuuuu(x), 1});");
