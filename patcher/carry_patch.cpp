@@ -74,6 +74,7 @@ class PatchCarrier {
     out_.outcome = CarryOutcome::kReanchored;
     out_.imported = import_change(change);
     out_.findings = out_.imported.errors;
+    if (out_.findings.empty()) out_.findings = gone_names_of(from_, onto_, next);
     if (!out_.findings.empty()) return;
     out_.place = first_change(change);
     result = next;

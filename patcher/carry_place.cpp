@@ -26,6 +26,8 @@ constexpr size_t kFewestLines = 2;
 constexpr size_t kFewestOfDirective = 3;  // # include "x"
 constexpr size_t kFewestToDoubt = 3;      // int x ;
 constexpr size_t kOwnTokens = 6;
+constexpr size_t kFarthestLine = 30;  // where a common line is looked for
+constexpr size_t kFewestPushed = 2;   // lines more than there were
 
 }  // namespace
 
@@ -156,6 +158,41 @@ void PlaceFinder::look_at_end(const ChangeBlock& block, const Ranges& in, Found&
   if (*found.place != *found.behind) found.apart = *found.behind;
 }
 
+// Whether what is on the side of the neighbour that is gone is further away than it was: then the
+// neighbour was not replaced, and where the block belongs among what has come is not known.
+bool PlaceFinder::pushed_away(const ChangeBlock& block, const Ranges& in,
+                              const Found& found) const {
+  if (found.before.has_value() == found.behind.has_value()) return false;
+  const bool up = !found.before;  // the side that is gone
+  const size_t edge = base_.at_line(block.before_begin);
+  // Code lines from the block to a line that both files have once, in each of them.
+  size_t lines = 0;
+  size_t at = edge;
+  while (lines < kFarthestLine && (up ? at > in.base.first : at < in.base.second)) {
+    size_t begin = up ? at - 1 : at;
+    while (begin > in.base.first && base_.line_of(begin - 1) == base_.line_of(begin))
+      --begin;
+    size_t end = begin + 1;
+    while (end < in.base.second && base_.line_of(end) == base_.line_of(begin))
+      ++end;
+    at = up ? begin : end;
+    ++lines;
+    if (end - begin < kFewestTokens) continue;
+    const auto run = base_.run(begin, end);
+    if (base_.find(run, in.base).size() != 1) continue;
+    const auto hits = target_.find(run, in.target);
+    if (hits.size() != 1) continue;
+    const size_t from = up ? hits[0] : *found.place;
+    const size_t to = up ? *found.place : hits[0] + (end - begin);
+    if (from >= to) return true;
+    size_t there = 1;
+    for (size_t i = from + 1; i < to; ++i)
+      there += target_.line_of(i) != target_.line_of(i - 1) ? 1 : 0;
+    return there > lines + std::max(kFewestPushed, lines / 2);
+  }
+  return false;
+}
+
 // Whether a place is as deep in brackets as the block was, or, without a grammar, as far indented.
 bool PlaceFinder::as_deep(const ChangeBlock& block, const Ranges& in, size_t place) const {
   const size_t first = base_.at_line(block.before_begin);
@@ -227,6 +264,13 @@ std::optional<CarriedPlace> PlaceFinder::find(const ChangeBlock& block, Finding&
     out.choice = CarriedPlace::Choice::kParagraph;
   }
   const auto& place = found.place;
+  if (place && out.choice == CarriedPlace::Choice::kOneSided && pushed_away(block, *in, found)) {
+    refuse(Verdict::kAmbiguous, *place,
+           "one neighbour of the added lines is gone, and others have come between it and the one "
+           "that is left",
+           failure);
+    return std::nullopt;
+  }
   if (place && out.choice != CarriedPlace::Choice::kNone && !as_deep(block, *in, *place)) {
     refuse(Verdict::kMissing, *place, "the neighbour that is left is in another block now",
            failure);

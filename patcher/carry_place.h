@@ -67,6 +67,7 @@ class PlaceFinder {
   std::vector<Shape> shapes(const ChangeBlock& block, const Ranges& in) const;
   bool look(const ChangeBlock& block, const Ranges& in, Found& found, Finding& failure) const;
   void look_at_end(const ChangeBlock& block, const Ranges& in, Found& found) const;
+  bool pushed_away(const ChangeBlock& block, const Ranges& in, const Found& found) const;
   bool as_deep(const ChangeBlock& block, const Ranges& in, size_t place) const;
   bool settle(const ChangeBlock& block, Found& found) const;
   void refuse(Verdict verdict, size_t code, std::string message, Finding& failure) const;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "patcher/change_blocks.h"
+#include "patcher/code_words.h"
 #include "patcher/holder.h"
 
 namespace patcher {
@@ -38,6 +39,28 @@ std::set<std::string_view> names_in(const Source& source) {
   return out;
 }
 
+// `int x`, `T *x`, `A<T> &x`: what declares a name and does not use it.
+bool follows_type(const Source& source, size_t i) {
+  const auto& tokens = source.tokens();
+  const auto text = [&](size_t t) { return tokens[t].text(source.bytes()); };
+  while (i > 0 && (text(i - 1) == "*" || text(i - 1) == "&"))
+    --i;
+  return i > 0 && (is_name(text(i - 1)) || is_declaring(text(i - 1)) || text(i - 1) == ">");
+}
+
+// Calls use(i) for each token of the lines that `after` adds, but comments.
+template <typename Use>
+void added_tokens(const Source& base, const Source& after, Use use) {
+  const auto& tokens = after.tokens();
+  for (const ChangeBlock& block : change_blocks(base.bytes(), after.bytes())) {
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      if (tokens[i].comment) continue;
+      const size_t line = after.lines().line_of(tokens[i].begin);
+      if (block.after_begin <= line && line < block.after_end) use(i);
+    }
+  }
+}
+
 }  // namespace
 
 std::string message(const LostName& lost) {
@@ -56,29 +79,39 @@ std::vector<LostName> lost_names(const Source& base, const Source& after, const 
   std::vector<LostName> out;
   std::set<std::string_view> seen;
   const auto& tokens = after.tokens();
-  for (const ChangeBlock& block : change_blocks(base.bytes(), after.bytes())) {
-    for (size_t i = 0; i < tokens.size(); ++i) {
-      const Token& t = tokens[i];
-      if (t.comment) continue;
-      const size_t line = after.lines().line_of(t.begin);
-      if (line < block.after_begin || line >= block.after_end) continue;
-      const std::string_view name = t.text(after.bytes());
-      const auto defined = in_base.find(std::string(name));
-      if (defined == in_base.end() || !seen.insert(name).second) continue;
-      const auto mine = in_after.find(std::string(name));
-      if (mine == in_after.end() || mine->second != defined->second) continue;  // its own change
-      const auto there = in_target.find(std::string(name));
-      const bool call = i + 1 < tokens.size() && tokens[i + 1].text(after.bytes()) == "(";
-      if (!used.contains(name)) {
-        out.push_back({std::string(name), t.begin, false});
-      } else if (call && there != in_target.end() && !defined->second.empty() &&
-                 !there->second.empty() &&
-                 std::none_of(defined->second.begin(), defined->second.end(),
-                              [&](const auto& p) { return there->second.contains(p); })) {
-        out.push_back({std::string(name), t.begin, true});
-      }
+  added_tokens(base, after, [&](size_t i) {
+    const Token& t = tokens[i];
+    const std::string_view name = t.text(after.bytes());
+    const auto defined = in_base.find(std::string(name));
+    if (defined == in_base.end() || !seen.insert(name).second) return;
+    const auto mine = in_after.find(std::string(name));
+    if (mine == in_after.end() || mine->second != defined->second) return;  // its own change
+    const auto there = in_target.find(std::string(name));
+    const bool call = i + 1 < tokens.size() && tokens[i + 1].text(after.bytes()) == "(";
+    if (!used.contains(name)) {
+      out.push_back({std::string(name), t.begin, false});
+    } else if (call && there != in_target.end() && !defined->second.empty() &&
+               !there->second.empty() &&
+               std::none_of(defined->second.begin(), defined->second.end(),
+                            [&](const auto& p) { return there->second.contains(p); })) {
+      out.push_back({std::string(name), t.begin, true});
     }
-  }
+  });
+  return out;
+}
+
+std::vector<LostName> missing_names(const Source& base, const Source& after, const Source& target) {
+  if (base.language() == Language::kLines) return {};
+  const auto known = names_in(base);
+  const auto there = names_in(target);
+  std::vector<LostName> out;
+  std::set<std::string_view> seen;
+  added_tokens(base, after, [&](size_t i) {
+    const std::string_view name = after.tokens()[i].text(after.bytes());
+    if (!is_name(name) || !known.contains(name) || there.contains(name)) return;
+    if (!seen.insert(name).second || follows_type(after, i)) return;
+    out.push_back({std::string(name), after.tokens()[i].begin});
+  });
   return out;
 }
 

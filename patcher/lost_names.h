@@ -21,4 +21,8 @@ std::string message(const LostName& lost);
 // have another one in the target. Looks at this file only.
 std::vector<LostName> lost_names(const Source& base, const Source& after, const Source& target);
 
+// Names that lines of `after` add, that the base has and the target has not. Whether they are lost
+// depends on the target's other files.
+std::vector<LostName> missing_names(const Source& base, const Source& after, const Source& target);
+
 }  // namespace patcher

@@ -34,25 +34,67 @@ Place origin_in(const Patch& patch, const std::string& path, std::string_view na
   return {.file = patch.name, .line = 1, .column = 1};
 }
 
-}  // namespace
-
-std::vector<Finding> lost_names_of(const BaseStep& from, const FileMap& target,
-                                   const FileMap& result) {
-  std::vector<Finding> out;
+// Calls found(change, lost) for each name that `look` finds in a file that is in both trees.
+template <typename Look, typename Use>
+void each_name(const BaseStep& from, const FileMap& target, Look look, Use use) {
   for (const FileChange& change : from.patch->changes) {
     const std::string path = from.path_before(change.path);
     const FileState after = from.after.get(change.path);
     const FileState before = from.before.get(path);
     const FileState there = target.get(path);
-    const FileState made = result.get(change.path);
-    if (!before.exists() || !after.exists() || !there.exists() || !made.exists()) continue;
-    for (const LostName& lost : lost_names(*before.source, *after.source, *there.source)) {
-      out.push_back({.verdict = Verdict::kMissing,
-                     .place = place_in(*there.source, *made.source, lost.name),
-                     .origin = origin_in(*from.patch, change.path, lost.name),
-                     .message = message(lost)});
-    }
+    if (!before.exists() || !after.exists() || !there.exists()) continue;
+    for (const LostName& lost : look(*before.source, *after.source, *there.source))
+      use(change.path, *there.source, lost);
   }
+}
+
+// The names that no file of the tree has.
+std::vector<std::string> nowhere(std::vector<std::string> names, const FileMap& tree) {
+  if (names.empty()) return names;
+  for (const std::string& path : tree.list()) {
+    if (choose_language(path, "") == Language::kLines) continue;
+    const auto bytes = tree.peek(path, ParseBudget{}.bytes);
+    if (bytes) std::erase_if(names, [&](const auto& name) { return has_word(*bytes, name); });
+    if (names.empty()) break;
+  }
+  return names;
+}
+
+Finding lost_finding(const BaseStep& from, const std::string& path, const Source& there,
+                     const FileMap& result, const LostName& lost) {
+  Finding f{.verdict = Verdict::kMissing,
+            .place = {.file = there.path()},
+            .origin = origin_in(*from.patch, path, lost.name),
+            .message = message(lost)};
+  const FileState made = result.get(path);
+  if (made.exists()) f.place = place_in(there, *made.source, lost.name);
+  return f;
+}
+
+}  // namespace
+
+std::vector<Finding> lost_names_of(const BaseStep& from, const FileMap& target,
+                                   const FileMap& result) {
+  std::vector<Finding> out;
+  each_name(from, target, lost_names,
+            [&](const std::string& path, const Source& there, const LostName& lost) {
+              out.push_back(lost_finding(from, path, there, result, lost));
+            });
+  return out.empty() ? gone_names_of(from, target, result) : out;
+}
+
+std::vector<Finding> gone_names_of(const BaseStep& from, const FileMap& target,
+                                   const FileMap& result) {
+  std::vector<std::string> names;
+  each_name(from, target, missing_names,
+            [&](const auto&, const auto&, const LostName& lost) { names.push_back(lost.name); });
+  const std::vector<std::string> gone = nowhere(std::move(names), target);
+  std::vector<Finding> out;
+  each_name(from, target, missing_names,
+            [&](const std::string& path, const Source& there, const LostName& lost) {
+              if (std::find(gone.begin(), gone.end(), lost.name) != gone.end())
+                out.push_back(lost_finding(from, path, there, result, lost));
+            });
   return out;
 }
 

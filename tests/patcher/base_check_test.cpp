@@ -54,6 +54,31 @@ TEST_F(BaseCheck, RefusesANameThatIsGone) {
   EXPECT_EQ(s_.bytes("a.cpp"), kHelperGone);
 }
 
+// A member of a type that another file defines: the whole tree says whether it is gone.
+TEST_F(BaseCheck, RefusesANameThatNoFileHasAnyMore) {
+  const std::string body = "int f(params p) {\n  first(p);\n  return 0;\n}\n";
+  file("p.h", "struct params {\n  int old_field;\n};\n", "struct params {\n  int other;\n};\n");
+  file("a.cpp", "int g(params p) {\n  return p.old_field;\n}\n" + body, body);
+  s_.patch("1.patch",
+           "--- a.cpp\n+++ a.cpp\n@@ f @@\n   first(p);\n+  last(p.old_field);\n   return 0;\n");
+  EXPECT_EQ(s_.run({"check"}), 0) << s_.err;
+  EXPECT_EQ(run("check"), 12);
+  EXPECT_TRUE(holds(s_.err, "lost_name: an added line uses `old_field`")) << s_.err;
+  // Still there, if in another file than the one that is patched.
+  s_.file("p.h", "struct params {\n  int old_field;\n};\n");
+  EXPECT_EQ(run("check"), 0) << s_.err;
+}
+
+// A name that the patch declares itself may well be one that was there.
+TEST_F(BaseCheck, KnowsThePatchsOwnNames) {
+  const std::string body = "int f(params p) {\n  first(p);\n  return 0;\n}\n";
+  file("a.cpp", "int g(params p) {\n  int left = 1;\n  return left;\n}\n" + body, body);
+  s_.patch("1.patch",
+           "--- a.cpp\n+++ a.cpp\n@@ f @@\n   first(p);\n+  int left = 1;\n+  use(left);\n   "
+           "return 0;\n");
+  EXPECT_EQ(run("check"), 0) << s_.err;
+}
+
 TEST_F(BaseCheck, RefusesACallWhoseParametersChanged) {
   file("a.cpp", kBase, kHelperTakesTwo);
   s_.patch("1.patch", kCallsHelper);

@@ -197,6 +197,23 @@ TEST(Carry, DoesNotFollowANeighbourIntoAnotherBlock) {
             function("f", "  begin(x);\n  own();\n  work(x, 1, 2, 3, 4);\n"));
 }
 
+// A neighbour that was replaced is one thing, one that others have pushed away another.
+TEST(Carry, DoesNotChooseAmongWhatHasComeBetween) {
+  const std::string head = "  start(x, 1, 2);\n";
+  const std::string left = "  near(x, 1, 2, 3, 4, 5);\n";
+  const std::string right = "  behind(x, 1, 2, 3, 4, 5, 6, 7, 8);\n";
+  const std::string before = function("f", head + left + right);
+  const std::string after = function("f", head + left + "  own();\n" + right);
+  EXPECT_EQ(carried(before, after, function("f", head + "  nearer(x);\n" + right)),
+            function("f", head + "  nearer(x);\n  own();\n" + right));
+  std::string many;
+  for (const char* name : {"a", "b", "c", "d", "e"})
+    many += std::string("  ") + name + "(x);\n";
+  EXPECT_EQ(refusal(before, after, function("f", head + many + right)),
+            "ambiguous: one neighbour of the added lines is gone, and others have come between it "
+            "and the one that is left");
+}
+
 TEST(Carry, KnowsNeighboursOfAFileWithoutAGrammar) {
   const auto in = [](const char* what, const std::string& before, const std::string& after,
                      const std::string& target) {
