@@ -56,7 +56,8 @@ def judge_case(git, patcher, tools, case, limit):
                 materialise(git, case["before"], case["paths"], os.path.join(work, "base"))
                 put(os.path.join(work, "s", case["name"]), case["text"])
                 series = put(os.path.join(work, "s/series"), case["name"].encode() + b"\n")
-                status, says, patches = carry(patcher, os.path.join(work, "base"), root, series, work + "/out", limit)
+                status, says, patches = carry(patcher, os.path.join(work, "base"), root, series, work + "/out", limit,
+                                              (git.env["GIT_DIR"], case["target"]))
                 outcome = patches[0]["outcome"] if patches else ""
             else:
                 status = peer(git, tool, case, root, work, limit)

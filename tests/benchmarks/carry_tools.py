@@ -26,10 +26,14 @@ def score(status, got, right):
     return "white space" if packed[0] == packed[1] else "wrong"
 
 
-def carry(patcher, base, root, series, out_dir, limit):
-    """(exit status, what it says, its report of each patch); on success the result is written to root."""
-    done = run([patcher, "carry", "--base", base, "--root", root, "--series", series, "--out-dir", out_dir, "--json"],
-               limit)
+def carry(patcher, base, root, series, out_dir, limit, whole=None):
+    """(exit status, what it says, its report of each patch); on success the result is written to root.
+
+    With `whole`, (git directory, tree), the target is that whole tree, of which root has the patches' files: whether a
+    name is gone is a question to all of it.
+    """
+    target = ["--root", whole[0], "--rev", whole[1]] if whole else ["--root", root]
+    done = run([patcher, "carry", "--base", base, *target, "--series", series, "--out-dir", out_dir, "--json"], limit)
     says = done.stderr.decode(errors="replace").strip()
     try:
         report = json.loads(done.stdout)

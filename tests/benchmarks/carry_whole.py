@@ -125,7 +125,8 @@ def with_patcher(git, patcher, job, work):
     names, first, verdicts = [n for n, _ in job["series"]], None, {}
     while names:
         series = put(work + "/s/series", "".join(n + "\n" for n in names).encode())
-        status, says, patches = carry(patcher, work + "/base", work + "/root", series, work + "/out", job["limit"])
+        status, says, patches = carry(patcher, work + "/base", work + "/root", series, work + "/out", job["limit"],
+                                      (git.env["GIT_DIR"], job["pin"]))
         first = first or dict(says=says, outcomes={p["name"]: p["outcome"] for p in patches})
         if status == 0:
             break
