@@ -48,16 +48,20 @@ void each_name(const BaseStep& from, const FileMap& target, Look look, Use use) 
   }
 }
 
-// The names that no file of the tree has.
-std::vector<std::string> nowhere(std::vector<std::string> names, const FileMap& tree) {
+// The names that no file of the tree has. A tree with no other source than the patch's own files is
+// a part of one, and what it lacks may be elsewhere.
+std::vector<std::string> nowhere(std::vector<std::string> names, const BaseStep& from,
+                                 const FileMap& tree) {
   if (names.empty()) return names;
+  bool whole = false;
   for (const std::string& path : tree.list()) {
     if (choose_language(path, "") == Language::kLines) continue;
+    whole = whole || std::find(from.paths.begin(), from.paths.end(), path) == from.paths.end();
     const auto bytes = tree.peek(path, ParseBudget{}.bytes);
     if (bytes) std::erase_if(names, [&](const auto& name) { return has_word(*bytes, name); });
     if (names.empty()) break;
   }
-  return names;
+  return whole ? names : std::vector<std::string>{};
 }
 
 Finding lost_finding(const BaseStep& from, const std::string& path, const Source& there,
@@ -88,7 +92,7 @@ std::vector<Finding> gone_names_of(const BaseStep& from, const FileMap& target,
   std::vector<std::string> names;
   each_name(from, target, missing_names,
             [&](const auto&, const auto&, const LostName& lost) { names.push_back(lost.name); });
-  const std::vector<std::string> gone = nowhere(std::move(names), target);
+  const std::vector<std::string> gone = nowhere(std::move(names), from, target);
   std::vector<Finding> out;
   each_name(from, target, missing_names,
             [&](const std::string& path, const Source& there, const LostName& lost) {

@@ -14,7 +14,8 @@ std::vector<Finding> lost_names_of(const BaseStep& from, const FileMap& target,
 
 // The same for the names that the file had in the base and that no C, C++ or CUDA file of the
 // target has any more: members of a type in another file, say. Looks through the whole tree if
-// there is such a name in none of the patch's own files.
+// there is such a name in none of the patch's own files; where these are all there is, nothing is
+// known.
 std::vector<Finding> gone_names_of(const BaseStep& from, const FileMap& target,
                                    const FileMap& result);
 

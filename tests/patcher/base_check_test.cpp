@@ -64,6 +64,9 @@ TEST_F(BaseCheck, RefusesANameThatNoFileHasAnyMore) {
   EXPECT_EQ(s_.run({"check"}), 0) << s_.err;
   EXPECT_EQ(run("check"), 12);
   EXPECT_TRUE(holds(s_.err, "lost_name: an added line uses `old_field`")) << s_.err;
+  // What is only a part of a tree does not say.
+  std::filesystem::remove(s_.root() / "p.h");
+  EXPECT_EQ(run("check"), 0) << s_.err;
   // Still there, if in another file than the one that is patched.
   s_.file("p.h", "struct params {\n  int old_field;\n};\n");
   EXPECT_EQ(run("check"), 0) << s_.err;
