@@ -147,7 +147,33 @@ class FileImport {
         if (in_damage_) return std::nullopt;  // more context does not mend it
       }
     }
+    // A long comment has no code near: the nearest is its context.
+    for (const auto& [up, down] : to_code(r)) {
+      auto hunk = make_hunk(group, r, up, down, scope);
+      if (hunk && makes(*hunk, wanted)) return hunk;
+    }
     return std::nullopt;
+  }
+
+  // How many context lines reach to code behind the group and before it, where that is far.
+  std::vector<std::pair<size_t, size_t>> to_code(const Room& r) const {
+    const auto has_code = [&](size_t line) {
+      const uint32_t begin = before_.lines().begin(line);
+      const CodeRange range = code_range(before_, begin, before_.lines().text_end(line));
+      return range.first < range.second;
+    };
+    size_t down = 0;
+    size_t up = 0;
+    size_t last = r.end;
+    size_t first = r.begin;
+    while (last < r.hi && !has_code(last))
+      down += is_blank(old_lines_[last++]) ? 0 : 1;
+    while (first > r.lo && !has_code(first - 1))
+      up += is_blank(old_lines_[--first]) ? 0 : 1;
+    std::vector<std::pair<size_t, size_t>> out;
+    if (last < r.hi && down >= kMostContext) out.emplace_back(0, down + 1);
+    if (first > r.lo && up >= kMostContext) out.emplace_back(up + 1, 0);
+    return out;
   }
 
   // How `total` context lines are shared, evenly first.
@@ -235,7 +261,29 @@ class FileImport {
       next = c.before_end;
     }
     add(hunk, Kind::kContext, old_lines_, next, last);
+    if (r.end == old_lines_.size() || r.begin == 0) frame_deletion(hunk);
     return hunk;
+  }
+
+  // What goes from a file's edge has context on one side only: the line there is written as going
+  // too, and coming back.
+  static void frame_deletion(Hunk& hunk) {
+    const auto is = [](Kind kind) { return [kind](const HunkLine& l) { return l.kind == kind; }; };
+    auto& lines = hunk.lines;
+    if (std::any_of(lines.begin(), lines.end(), is(Kind::kAdded)) || lines.empty()) return;
+    const auto first = std::find_if(lines.begin(), lines.end(), is(Kind::kRemoved));
+    const auto last = std::find_if(lines.rbegin(), lines.rend(), is(Kind::kRemoved)).base();
+    if (first == lines.begin() && last != lines.end()) {
+      HunkLine back = *last;
+      last->kind = Kind::kRemoved;
+      back.kind = Kind::kAdded;
+      lines.insert(last + 1, back);
+    } else if (last == lines.end() && first != lines.begin()) {
+      HunkLine back = *(first - 1);
+      (first - 1)->kind = Kind::kRemoved;
+      back.kind = Kind::kAdded;
+      lines.push_back(back);
+    }
   }
 
   static void add(Hunk& hunk, Kind kind, const std::vector<std::string_view>& lines, size_t begin,

@@ -119,6 +119,24 @@ TEST(Import, NamesNoParametersThatThePatchChanges) {
   EXPECT_EQ(imported.text.find("@@ f("), std::string::npos) << imported.text;
 }
 
+TEST(Import, FindsCodeBehindALongComment) {
+  std::string before = "/* Copyright 2007\n";
+  for (int i = 0; i < 20; ++i)
+    before += " * line " + std::to_string(i) + "\n";
+  before += " */\n\nint x;\nint y;\n";
+  const Imported imported = import_one(before, replace(before, "2007", "2008"));
+  ASSERT_TRUE(imported.errors.empty()) << imported.errors.front().message;
+  EXPECT_NE(imported.text.find("\n int x;\n"), std::string::npos) << imported.text;
+}
+
+TEST(Import, TakesLinesFromAFilesEdges) {
+  const std::string text = "int a;\nint b;\nint c;\nint d;\n";
+  EXPECT_EQ(body(import_one(text, "int a;\nint b;\n")),
+            "@@ file @@\n-int b;\n-int c;\n-int d;\n+int b;\n");
+  EXPECT_EQ(body(import_one(text, "int b;\nint c;\nint d;\n")),
+            "@@ file @@\n-int a;\n-int b;\n+int b;\n");
+}
+
 TEST(Import, WritesALostOrNewLastNewline) {
   const std::string text = "int a;\nint b;\n";
   const Imported lost = import_one(text, "int a;\nint b;\nint c;");
