@@ -95,7 +95,9 @@ std::vector<PlaceFinder::Shape> PlaceFinder::shapes(const ChangeBlock& block,
   size_t right = 0;
   while (first + right < base_.size() && base_.line_of(first + right) == base_.line_of(first))
     ++right;
-  out.push_back({.left = left, .right = right, .fewest = kFewestTokens});
+  // `#endif` or `};` is before or behind many things.
+  if (std::min(left, right) >= kFewestToDoubt)
+    out.push_back({.left = left, .right = right, .fewest = kFewestTokens});
   for (const Reach& r : {Reach{left, 0}, Reach{0, right}}) {
     const size_t at = r.first > 0 ? first - 1 : first;
     const bool directive = at < base_.size() && base_.token(at).directive;

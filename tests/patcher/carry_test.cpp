@@ -214,6 +214,20 @@ TEST(Carry, DoesNotChooseAmongWhatHasComeBetween) {
             "and the one that is left");
 }
 
+// That an #endif stands before the neighbour again does not make it the one that was there.
+TEST(Carry, DoesNotTakeAnyEndForTheNeighbour) {
+  const std::string head = "#if !defined(FIRST_OF_ALL)\n#define SECOND 2\n#endif\n";
+  const std::string tail = "\n#ifdef LAST_OF_ALL\nint last_of_all(int x, int y);\n#endif\n";
+  const std::string gone = "#if defined(ONE) || defined(TWO)\n#define THREE 3\n#endif\n";
+  const std::string own = "\n#ifdef OWN\n#define OWN_TOO 1\n#endif\n";
+  std::string other;
+  for (const char* name : {"A", "B", "C"})
+    other += std::string("#if X_") + name + "\n#define Y_" + name + "\n#endif\n";
+  EXPECT_EQ(refusal(head + gone + tail, head + gone + own + tail, head + other + tail),
+            "ambiguous: one neighbour of the added lines is gone, and others have come between it "
+            "and the one that is left");
+}
+
 TEST(Carry, KnowsNeighboursOfAFileWithoutAGrammar) {
   const auto in = [](const char* what, const std::string& before, const std::string& after,
                      const std::string& target) {
