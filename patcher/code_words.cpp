@@ -32,11 +32,6 @@ constexpr std::array<std::string_view, 33> kOtherKeywords = {
     "private",   "protected", "public",   "return", "sizeof",   "switch",   "throw",
     "try",       "using",     "volatile", "while",  "xor"};
 
-template <size_t N>
-bool any(const std::array<std::string_view, N>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 bool is_upper(char c) {
   return c >= 'A' && c <= 'Z';
 }
@@ -66,11 +61,11 @@ bool is_word(std::string_view t) {
 }
 
 bool is_declaring(std::string_view word) {
-  return any(kDeclaring, word);
+  return one_of(kDeclaring, word);
 }
 
 bool is_name(std::string_view t) {
-  return is_word(t) && !any(kOtherKeywords, t) && !is_declaring(t);
+  return is_word(t) && !one_of(kOtherKeywords, t) && !is_declaring(t);
 }
 
 bool is_string(std::string_view t) {

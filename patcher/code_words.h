@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -7,6 +9,11 @@
 #include "patcher/tokens.h"
 
 namespace patcher {
+
+template <size_t N>
+bool one_of(const std::array<std::string_view, N>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 // A macro by its name, as people write them: capitals, digits and underscores, three at least since
 // shorter ones are names of template parameters.

@@ -4,6 +4,7 @@
 #include <array>
 #include <climits>
 
+#include "patcher/code_words.h"
 #include "patcher/reading.h"
 
 namespace patcher {
@@ -15,15 +16,6 @@ constexpr std::array<std::string_view, 22> kGoesOn = {
     "else", "catch", ")",  "]", ",",  "||", "&&", "+",  "/", "%", "^",
     "|",    "=",     "==", ".", "->", "?",  ":",  "<<", "<", ">", "!="};
 
-template <size_t N>
-bool any(const std::array<std::string_view, N>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-bool is_string(std::string_view t) {
-  return t.size() >= 2 && t.back() == '"';
-}
-
 // How many brackets are open at a place of the text as it is shown, and what stands before it.
 struct State {
   int braces = 0;
@@ -32,7 +24,7 @@ struct State {
   int statement_others = 0;
   std::string_view last = {};
 
-  bool fresh() const { return any(kEnds, last); }
+  bool fresh() const { return one_of(kEnds, last); }
 };
 
 struct Branch {
@@ -102,7 +94,7 @@ class ConditionalReader {
 
   void feed(const Token& token) {
     const std::string_view t = token.text(text_);
-    if (any(kGoesOn, t)) {
+    if (one_of(kGoesOn, t)) {
       for (const size_t c : just_closed_)
         cut(done_[c]);
     }
@@ -183,7 +175,7 @@ class ConditionalReader {
   void end_cuts_before(std::string_view t, uint32_t begin) {
     std::erase_if(cuts_, [&](Cut& cut) {
       if (cut.begin < other_branch_) return false;
-      if (cut.ended != 0 && any(kGoesOn, t)) cut.ended = 0;
+      if (cut.ended != 0 && one_of(kGoesOn, t)) cut.ended = 0;
       const bool over = cut.ended != 0 || (t == "}" && state_.braces <= cut.braces);
       if (over) end(cut, cut.ended != 0 ? cut.ended : begin);
       return over;
@@ -237,7 +229,7 @@ class ConditionalReader {
   }
 
   static bool ends_well(const Conditional& c, std::string_view last) {
-    return any(kEnds, last) || (c.in_enum && last == ",");
+    return one_of(kEnds, last) || (c.in_enum && last == ",");
   }
 
   // Whether all branches hold whole elements of a list.
@@ -247,7 +239,7 @@ class ConditionalReader {
     };
     return ends(c.before.last) &&
            std::all_of(c.branches.begin(), c.branches.end(),
-                       [&](const Branch& b) { return ends(b.last) && !any(kGoesOn, b.first); });
+                       [&](const Branch& b) { return ends(b.last) && !one_of(kGoesOn, b.first); });
   }
 
   void close() {
@@ -262,7 +254,7 @@ class ConditionalReader {
     bool well = ends_well(c, c.before.last);
     for (const Branch& b : c.branches) {
       even = even && b.low_braces >= c.before.braces && b.low_others >= c.before.others;
-      well = well && ends_well(c, b.last) && !any(kGoesOn, b.first);
+      well = well && ends_well(c, b.last) && !one_of(kGoesOn, b.first);
     }
     c.unreadable = !even || !well;
     // A header's guard is around all of it, whatever that ends with.

@@ -21,11 +21,6 @@ constexpr std::array<std::string_view, 6> kBeforeCasts = {"{", "(", ",", "=", "r
 constexpr std::array<std::string_view, 8> kBehindParameters = {
     "{", ";", ":", "->", "=", "const", "noexcept", "override"};
 
-template <size_t N>
-bool any(const std::array<std::string_view, N>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 class MacroReader {
  public:
   MacroReader(std::string_view text, const std::vector<Token>& tokens, std::vector<bool>& gone)
@@ -36,7 +31,7 @@ class MacroReader {
       const std::string_view t = word(i);
       if (t.size() < kFewestLetters || is_gone(i)) continue;
       const bool upper = (t.front() >= 'A' && t.front() <= 'Z') || t.front() == '_';
-      if (any(kCasts, t)) {
+      if (one_of(kCasts, t)) {
         cast(i);
       } else if (t == "va_arg") {
         type_argument(i);
@@ -71,7 +66,7 @@ class MacroReader {
 
   void cast(size_t i) {
     const std::string_view inner = word(i + 2);
-    if (word(i + 1) != "(" || !any(kBeforeCasts, before(i))) return;
+    if (word(i + 1) != "(" || !one_of(kBeforeCasts, before(i))) return;
     if (inner == "*" || inner == "&" || inner == ")") return;
     blank(i, i, false, 'u');
   }
@@ -88,7 +83,7 @@ class MacroReader {
     const bool string = is_string(p) || is_string(word(i + 1));
     if (!is_macro_name(t) && !(string && t.starts_with("PRI"))) return;
     if (p == "class" || p == "struct" || p == "union") return head_of_class(i);
-    if (any(kBeforeNames, p) && !code_.after_directive(i)) return;
+    if (one_of(kBeforeNames, p) && !code_.after_directive(i)) return;
     if (word(i + 1) == "(" && p != "if") return call(i);
     if (string || is_line(i)) return blank(i, i, false);
     if (code_.after_directive(i + 1)) return;
@@ -144,7 +139,7 @@ class MacroReader {
   // f(...) MACRO {   f(...) const MACRO(a);   with the macro's tokens [i, last]
   bool behind_parameters(size_t i, size_t last) const {
     const std::string_view next = word(last + 1);
-    if (!any(kBehindParameters, next) && !is_macro_name(next)) return false;
+    if (!one_of(kBehindParameters, next) && !is_macro_name(next)) return false;
     size_t at = i;
     for (size_t n = 0; n < kMostCalls && at > 0; ++n) {
       const std::string_view p = before(at);
