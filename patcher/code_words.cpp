@@ -95,10 +95,11 @@ bool CodeWords::on_a_new_line(size_t i) const {
 }
 
 size_t CodeWords::close(size_t i) const {
+  const std::string_view closes = word(i) == "(" ? ")" : word(i) == "{" ? "}" : "]";
   int depth = 0;
   for (size_t k = i; k < std::min(code_.size(), i + kLongestCall); ++k) {
     depth += bracket(word(k));
-    if (depth == 0) return word(k) == ")" || word(k) == "}" ? k : code_.size();
+    if (depth == 0) return word(k) == closes ? k : code_.size();
   }
   return code_.size();
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "patcher/change_blocks.h"
@@ -35,6 +36,35 @@ std::set<std::string_view> names_in(const Source& source) {
   std::set<std::string_view> out;
   for (const Token& t : source.tokens()) {
     if (!t.comment) out.insert(t.text(source.bytes()));
+  }
+  return out;
+}
+
+// With how many arguments each name is called, or how many parameters it is declared with.
+using Arities = std::map<std::string_view, std::set<size_t>>;
+
+// Of the call whose `(` is at i, by the words; nothing if it does not end.
+std::optional<size_t> arity(const CodeWords& words, size_t i) {
+  const size_t last = words.close(i);
+  if (last == words.size()) return std::nullopt;
+  size_t commas = 0;
+  for (size_t k = i + 1; k < last; ++k) {
+    const std::string_view t = words.word(k);
+    if (t == "(" || t == "{" || t == "[") {
+      k = words.close(k);
+      if (k >= last) return std::nullopt;
+    }
+    commas += t == "," ? 1 : 0;
+  }
+  return last == i + 1 ? 0 : commas + 1;
+}
+
+Arities arities(const Source& source) {
+  const CodeWords words(source.bytes(), source.tokens());
+  Arities out;
+  for (size_t i = 0; i + 1 < words.size(); ++i) {
+    if (!is_name(words.word(i)) || words.word(i + 1) != "(") continue;
+    if (const auto n = arity(words, i + 1)) out[words.word(i)].insert(*n);
   }
   return out;
 }
@@ -96,6 +126,34 @@ std::vector<LostName> lost_names(const Source& base, const Source& after, const 
                             [&](const auto& p) { return there->second.contains(p); })) {
       out.push_back({std::string(name), t.begin, true});
     }
+  });
+  return out;
+}
+
+std::vector<LostName> changed_calls(const Source& base, const Source& after, const Source& target) {
+  if (base.language() == Language::kLines) return {};
+  const Arities before = arities(base);
+  const Arities there = arities(target);
+  const CodeWords words(after.bytes(), after.tokens());
+  std::map<uint32_t, size_t> number;  // of each token among the words
+  for (size_t i = 0; i < words.size(); ++i)
+    number[words.index(i)] = i;
+  const auto only = [](const Arities& all, std::string_view name) -> std::optional<size_t> {
+    const auto found = all.find(name);
+    if (found == all.end() || found->second.size() != 1) return std::nullopt;
+    return *found->second.begin();
+  };
+  std::vector<LostName> out;
+  std::set<std::string_view> seen;
+  added_tokens(base, after, [&](size_t token) {
+    const auto word = number.find(static_cast<uint32_t>(token));
+    if (word == number.end() || words.word(word->second + 1) != "(") return;
+    const std::string_view name = words.word(word->second);
+    const auto was = only(before, name);
+    const auto is = only(there, name);
+    if (!is_name(name) || !was || !is || *was == *is) return;
+    if (arity(words, word->second + 1) != was || !seen.insert(name).second) return;
+    out.push_back({std::string(name), after.tokens()[token].begin, true});
   });
   return out;
 }

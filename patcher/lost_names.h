@@ -21,6 +21,11 @@ std::string message(const LostName& lost);
 // have another one in the target. Looks at this file only.
 std::vector<LostName> lost_names(const Source& base, const Source& after, const Source& target);
 
+// Functions that lines of `after` call with as many arguments as the base has in all of its calls
+// and declarations of them, where the target has another number in all of its own: what they take
+// has changed, wherever they are defined.
+std::vector<LostName> changed_calls(const Source& base, const Source& after, const Source& target);
+
 // Names that lines of `after` add, that the base has and the target has not. Whether they are lost
 // depends on the target's other files.
 std::vector<LostName> missing_names(const Source& base, const Source& after, const Source& target);

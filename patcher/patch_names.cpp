@@ -92,8 +92,12 @@ std::vector<Finding> gone_names_of(const BaseStep& from, const FileMap& target,
   std::vector<std::string> names;
   each_name(from, target, missing_names,
             [&](const auto&, const auto&, const LostName& lost) { names.push_back(lost.name); });
-  const std::vector<std::string> gone = nowhere(std::move(names), from, target);
   std::vector<Finding> out;
+  each_name(from, target, changed_calls,
+            [&](const std::string& path, const Source& there, const LostName& lost) {
+              out.push_back(lost_finding(from, path, there, result, lost));
+            });
+  const std::vector<std::string> gone = nowhere(std::move(names), from, target);
   each_name(from, target, missing_names,
             [&](const std::string& path, const Source& there, const LostName& lost) {
               if (std::find(gone.begin(), gone.end(), lost.name) != gone.end())

@@ -12,10 +12,10 @@ namespace patcher {
 std::vector<Finding> lost_names_of(const BaseStep& from, const FileMap& target,
                                    const FileMap& result);
 
-// The same for the names that the file had in the base and that no C, C++ or CUDA file of the
-// target has any more: members of a type in another file, say. Looks through the whole tree if
-// there is such a name in none of the patch's own files; where these are all there is, nothing is
-// known.
+// The same for calls whose shape is gone (changed_calls), and for the names that the file had in
+// the base and that no C, C++ or CUDA file of the target has any more: members of a type in another
+// file, say. Looks through the whole tree if there is such a name in none of the patch's own files;
+// where these are all there is, nothing is known.
 std::vector<Finding> gone_names_of(const BaseStep& from, const FileMap& target,
                                    const FileMap& result);
 

@@ -72,6 +72,22 @@ TEST_F(BaseCheck, RefusesANameThatNoFileHasAnyMore) {
   EXPECT_EQ(run("check"), 0) << s_.err;
 }
 
+// The function is defined in a file that the patch does not name: how it is called says enough.
+TEST_F(BaseCheck, RefusesACallThatNobodyMakesSoAnyMore) {
+  const std::string tail = "int f(int x) {\n  first(x);\n  return x;\n}\n";
+  const std::string old = "int g(int x) {\n  return build(x, 1);\n}\n" + tail;
+  const std::string now = "int g(int x) {\n  return build(x, 1, h(2, a[3]));\n}\n" + tail;
+  file("a.cpp", old, now);
+  s_.patch("1.patch",
+           "--- a.cpp\n+++ a.cpp\n@@ f @@\n   first(x);\n+  build(x, h(1, a[2]));\n   return x;\n");
+  EXPECT_EQ(s_.run({"check"}), 0) << s_.err;
+  EXPECT_EQ(run("check"), 12);
+  EXPECT_TRUE(holds(s_.err, "lost_name: `build` takes other parameters now")) << s_.err;
+  // Called in both ways: nothing is known.
+  s_.file("a.cpp", "int k(int x) {\n  return build(x, 2);\n}\n" + now);
+  EXPECT_EQ(run("check"), 0) << s_.err;
+}
+
 // A name that the patch declares itself may well be one that was there.
 TEST_F(BaseCheck, KnowsThePatchsOwnNames) {
   const std::string body = "int f(params p) {\n  first(p);\n  return 0;\n}\n";
