@@ -6,6 +6,7 @@
 
 #include "patcher/block_edit.h"
 #include "patcher/health.h"
+#include "patcher/last_newline.h"
 #include "patcher/lines.h"
 #include "patcher/lost_names.h"
 
@@ -138,11 +139,7 @@ class Carrier {
     const bool before = base_source_.bytes().ends_with('\n');
     const bool after = after_source_.bytes().ends_with('\n');
     if (before == after || bytes.ends_with('\n') != before) return;
-    if (after) {
-      bytes += bytes.find("\r\n") != std::string::npos ? "\r\n" : "\n";
-    } else {
-      bytes.resize(bytes.size() - (bytes.ends_with("\r\n") ? 2 : 1));
-    }
+    bytes = with_last_newline(std::move(bytes), after);
   }
 
   // Insertions at one place, in the base's order.

@@ -8,6 +8,7 @@
 
 #include "patcher/hunk_import.h"
 #include "patcher/judge.h"
+#include "patcher/last_newline.h"
 #include "patcher/patch_text.h"
 
 namespace patcher {
@@ -24,14 +25,6 @@ class NoFiles : public FileOrigin {
 FileState state_of(const std::string& path, const std::string& bytes, mode_t mode) {
   const mode_t bits = (mode & 0111) != 0 ? 0755 : 0644;
   return {.source = std::make_shared<Source>(path, bytes), .mode = bits};
-}
-
-// The text with its last line ended as the others are, or not ended.
-std::string with_newline(std::string text, bool ended) {
-  if (ended) return text + (text.find("\r\n") != std::string::npos ? "\r\n" : "\n");
-  text.pop_back();
-  if (text.ends_with('\r')) text.pop_back();
-  return text;
 }
 
 class Importer {
@@ -144,7 +137,7 @@ class Importer {
     if (file.before.ends_with('\n') != file.after.ends_with('\n') && !file.before.empty()) {
       patch.operations.push_back(
           {.kind = Kind::kNewline, .path = file.path_after, .newline = file.after.ends_with('\n')});
-      rest.before = with_newline(file.before, file.after.ends_with('\n'));
+      rest.before = with_last_newline(file.before, file.after.ends_with('\n'));
     }
     if (rest.before != rest.after) hunks(rest, style, patch);
   }

@@ -97,6 +97,7 @@ std::vector<Finding> gone_names_of(const BaseStep& from, const FileMap& target,
             [&](const std::string& path, const Source& there, const LostName& lost) {
               out.push_back(lost_finding(from, path, there, result, lost));
             });
+  if (names.empty()) return out;
   const std::vector<std::string> gone = nowhere(std::move(names), from, target);
   each_name(from, target, missing_names,
             [&](const std::string& path, const Source& there, const LostName& lost) {

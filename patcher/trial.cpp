@@ -5,6 +5,7 @@
 
 #include "patcher/health.h"
 #include "patcher/judge.h"
+#include "patcher/last_newline.h"
 
 namespace patcher {
 namespace {
@@ -152,12 +153,8 @@ class TrialRun {
            op.newline ? "ends in a newline already" : "does not end in a newline");
       return false;
     }
-    const auto size = static_cast<uint32_t>(bytes.size());
-    const bool returns = bytes.find("\r\n") != std::string::npos;
-    const uint32_t end = !op.newline && bytes.ends_with("\r\n") ? size - 2 : size - 1;
     FileState next = state;
-    next.source = op.newline ? Source::edited(state.source, {{size, size, returns ? "\r\n" : "\n"}})
-                             : Source::edited(state.source, {{end, size, ""}});
+    next.source = std::make_shared<Source>(op.path, with_last_newline(bytes, op.newline));
     out_.after.put(op.path, std::move(next));
     return true;
   }
