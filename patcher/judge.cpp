@@ -12,7 +12,7 @@ namespace {
 
 enum class PartState { kPending, kInPlace, kNeither };
 
-PartState part_state(const Trial::Part& forward, const Trial::Part& backward) {
+PartState part_state(const TrialPart& forward, const TrialPart& backward) {
   if (forward.done && backward.done) {
     if (!forward.changes) return PartState::kInPlace;
     if (!backward.changes) return PartState::kPending;
@@ -49,11 +49,13 @@ Finding finding_for(const Patch& patch, Verdict verdict, std::string message) {
 
 class Judge {
  public:
-  Judge(const Patch& patch, const FileMap& before, Failures failures)
+  Judge(const Patch& patch, const FileMap& before, Failures failures, const TrialCache* cache)
       : patch_(patch),
+        undoing_(reversed(patch)),
         before_(before),
-        forward_(try_patch(patch, before, ScopeRule::kStrict, failures)),
-        backward_(try_patch(reversed(patch), before, ScopeRule::kUndo, Failures::kVerdict)),
+        cache_(cache),
+        forward_(try_patch(patch, before, ScopeRule::kStrict, failures, cache)),
+        backward_(try_patch(undoing_, before, ScopeRule::kUndo, Failures::kVerdict, cache)),
         states_(part_states(forward_, backward_)),
         out_{.paths = forward_.paths, .after = before} {}
 
@@ -125,8 +127,10 @@ class Judge {
     if (forward_.after.same_as(before_)) {
       return refuse(Verdict::kNoEffect, "the patch changes nothing");
     }
-    const Trial undone = try_patch(reversed(patch_), forward_.after, ScopeRule::kUndo);
-    const Trial again = try_patch(patch_, forward_.after, ScopeRule::kStrict, Failures::kParts);
+    const Trial undone =
+        try_patch(undoing_, forward_.after, ScopeRule::kUndo, Failures::kAll, cache_);
+    const Trial again =
+        try_patch(patch_, forward_.after, ScopeRule::kStrict, Failures::kParts, cache_);
     const std::vector<PartState> states = part_states(again, undone);
     if (!undone.ok() || !all(states, PartState::kInPlace)) {
       refuse(Verdict::kAmbiguous, "once applied, the patch could not be told from not applied");
@@ -161,7 +165,9 @@ class Judge {
   }
 
   const Patch& patch_;
+  const Patch undoing_;
   const FileMap& before_;
+  const TrialCache* cache_;  // may be null
   Trial forward_;
   Trial backward_;
   std::vector<PartState> states_;
@@ -178,8 +184,9 @@ std::optional<FileMap> take_off(const Patch& patch, const FileMap& now) {
   return confirm_undone(patch, now, std::move(backward));
 }
 
-Judgement judge(const Patch& patch, const FileMap& before, Failures failures) {
-  return Judge(patch, before, failures).run();
+Judgement judge(const Patch& patch, const FileMap& before, Failures failures,
+                const TrialCache* cache) {
+  return Judge(patch, before, failures, cache).run();
 }
 
 }  // namespace patcher

@@ -4,22 +4,13 @@
 #include <vector>
 
 #include "patcher/file_map.h"
-#include "patcher/locate.h"
-#include "patcher/patch.h"
-#include "patcher/verdict.h"
+#include "patcher/section_trial.h"
 
 namespace patcher {
 
 // One patch tried on one state of the tree, in memory.
 struct Trial {
-  // One operation or hunk, in the patch's order (operations first).
-  struct Part {
-    bool done = false;
-    bool changes = false;  // it changes at least one byte
-    size_t anchor_size = 0;
-    std::string what = {};  // for messages: "hunk 2 of runtime/state.cpp (line 14)"
-  };
-  std::vector<Part> parts = {};
+  std::vector<TrialPart> parts = {};   // in the patch's order (operations first)
   std::vector<Finding> failures = {};  // all of them, not the first
   std::vector<Finding> notes = {};
   std::vector<std::string> paths = {};  // what the patch names in the tree
@@ -30,7 +21,7 @@ struct Trial {
 
 // REQUIRES patch.usable(). kUndo is for reversed patches (see locate.h).
 Trial try_patch(const Patch& patch, const FileMap& before, ScopeRule rule = ScopeRule::kStrict,
-                Failures failures = Failures::kAll);
+                Failures failures = Failures::kAll, const TrialCache* cache = nullptr);
 
 // Takes the patch off in memory if all of it is there: each of its parts undoes, and doing the
 // patch on the result gives `now` again, byte for byte. Nothing when it is not there.
@@ -51,6 +42,7 @@ struct Judgement {
 // kApplies, kAlreadyApplied, or a refusal. A patch that would apply is refused as ambiguous when
 // its result could not be recognised as applied, because a second run would then do harm. With
 // Failures::kVerdict the same verdict and result, with findings that nobody should read.
-Judgement judge(const Patch& patch, const FileMap& before, Failures failures = Failures::kAll);
+Judgement judge(const Patch& patch, const FileMap& before, Failures failures = Failures::kAll,
+                const TrialCache* cache = nullptr);
 
 }  // namespace patcher

@@ -34,8 +34,9 @@ class ApplyPlanner {
       p.verdict = Verdict::kAlreadyApplied;
       plan_.patches.push_back(std::move(p));
     }
+    const TrialCache cache = try_ahead(series_, state.applied, plan_.on_disk);
     for (size_t i = state.applied; i < series_.patches.size(); ++i)
-      judge_next(i);
+      judge_next(i, cache);
     if (plan_.refused()) {
       add_order_hints();
       if (review_ != nullptr) add_carry_hints();
@@ -45,13 +46,13 @@ class ApplyPlanner {
   }
 
  private:
-  void judge_next(size_t i) {
+  void judge_next(size_t i, const TrialCache& cache) {
     PatchPlan p = blank_plan(series_, i, plan_.result);
     if (!p.patch->usable()) {
       p.verdict = p.patch->errors.front().verdict;
       p.findings = p.patch->errors;
     } else {
-      Judgement j = judge(*p.patch, p.before);
+      Judgement j = judge(*p.patch, p.before, Failures::kAll, &cache);
       p.verdict = j.verdict;
       p.findings = std::move(j.findings);
       for (Finding& note : j.notes) {

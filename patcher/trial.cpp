@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "patcher/health.h"
 #include "patcher/judge.h"
 #include "patcher/last_newline.h"
 
@@ -14,8 +13,9 @@ using OpKind = FileOperation::Kind;
 
 class TrialRun {
  public:
-  TrialRun(const Patch& patch, const FileMap& before, ScopeRule rule, Failures failures)
-      : patch_(patch), rule_(rule), failures_(failures), out_{.after = before} {}
+  TrialRun(const Patch& patch, const FileMap& before, ScopeRule rule, Failures failures,
+           const TrialCache* cache)
+      : patch_(patch), rule_(rule), failures_(failures), cache_(cache), out_{.after = before} {}
 
   Trial run() {
     for (const FileOperation& op : patch_.operations) {
@@ -52,7 +52,7 @@ class TrialRun {
   // --- operations
 
   void operation(const FileOperation& op) {
-    Trial::Part part{.anchor_size = 1, .what = fmt::format("line {}", op.line)};
+    TrialPart part{.anchor_size = 1, .what = fmt::format("line {}", op.line)};
     bool usable = false;
     const FileState state = get(op.path, op.line, usable);
     if (usable) {
@@ -167,81 +167,37 @@ class TrialRun {
     if (usable && !state.exists()) {
       fail(Verdict::kFileMissing, change.line, change.path, "is not in the tree");
     }
-    std::vector<ByteEdit> edits;
-    bool whole = usable && state.exists();
-    for (size_t i = 0; i < change.hunks.size(); ++i) {
-      Trial::Part part{
-          .what = fmt::format("hunk {} of {} (line {})", i + 1, change.path, change.hunks[i].line)};
-      if (decided()) return;
-      if (usable && state.exists()) hunk(*state.source, change.hunks[i], part, edits);
-      whole = whole && part.done;
-      out_.parts.push_back(std::move(part));
-    }
-    if (whole && wants_result(change)) finish(change, state, std::move(edits));
-  }
-
-  // Where only the parts are asked for, the result of a file matters to its later hunks alone.
-  bool wants_result(const FileChange& change) const {
-    return failures_ != Failures::kParts ||
-           std::any_of(patch_.changes.begin(), patch_.changes.end(), [&](const FileChange& other) {
-             return &other > &change && other.path == change.path;
-           });
-  }
-
-  void hunk(const Source& source, const Hunk& hunk, Trial::Part& part,
-            std::vector<ByteEdit>& edits) {
-    HunkResult result = locate_hunk(source, hunk, rule_, failures_);
-    if (result.failure) {
-      result.failure->origin.file = patch_.name;
-      out_.failures.push_back(std::move(*result.failure));
-      return;
-    }
-    part.done = true;
-    part.anchor_size = result.anchor_size;
-    part.changes = !result.edits.empty();
-    for (ByteEdit& edit : result.edits)
-      edits.push_back(std::move(edit));
-  }
-
-  void finish(const FileChange& change, const FileState& state, std::vector<ByteEdit> edits) {
-    sort_edits(edits);
-    if (const auto at = first_overlap(edits)) {
-      const Place place = state.source->place(*at);
-      fail(Verdict::kOverlaps, change.line, change.path, "two hunks change the same bytes");
-      out_.failures.back().place = place;
-      return;
-    }
+    SectionTrial tried = section(change, usable && state.exists() ? state.source : nullptr);
+    std::move(tried.parts.begin(), tried.parts.end(), std::back_inserter(out_.parts));
+    std::move(tried.failures.begin(), tried.failures.end(), std::back_inserter(out_.failures));
+    if (!tried.after) return;
     FileState next = state;
-    next.source = Source::edited(state.source, std::move(edits));
-    if (rule_ == ScopeRule::kStrict && !parses_no_worse(change, *state.source, *next.source))
-      return;
+    next.source = std::move(tried.after);
     out_.after.put(change.path, std::move(next));
   }
 
-  bool parses_no_worse(const FileChange& change, const Source& before, const Source& after) {
-    if (!after.unreadable().empty()) {
-      fail(Verdict::kDamagedParse, change.line, change.path,
-           "after the edit " + after.unreadable());
-      return false;
+  SectionTrial section(const FileChange& change,
+                       const std::shared_ptr<const Source>& before) const {
+    if (cache_ != nullptr && before) {
+      const SectionTrial* known =
+          cache_->find({before, patch_.name, change.line, rule_, failures_});
+      if (known != nullptr) return *known;
     }
-    const auto damage = new_damage(before, after);
-    if (!damage) return true;
-    fail(Verdict::kDamagedParse, change.line, change.path,
-         fmt::format("after the edit the file parses worse than before ({}): `{}`",
-                     describe(after, *damage), after.candidate(damage->begin).text));
-    return false;
+    return try_section(patch_, change, before, rule_, failures_);
   }
 
   const Patch& patch_;
   ScopeRule rule_;
   Failures failures_;
+  const TrialCache* cache_;  // may be null
   Trial out_;
 };
 
 }  // namespace
 
-Trial try_patch(const Patch& patch, const FileMap& before, ScopeRule rule, Failures failures) {
-  return TrialRun(patch, before, rule, failures).run();
+Trial try_patch(const Patch& patch, const FileMap& before, ScopeRule rule, Failures failures,
+                const TrialCache* cache) {
+  return TrialRun(patch, before, rule, failures, cache).run();
 }
 
 }  // namespace patcher
