@@ -22,6 +22,11 @@ void sort_edits(std::vector<ByteEdit>& edits);
 // the same byte overlap too: nothing says which comes first.
 std::optional<uint32_t> first_overlap(const std::vector<ByteEdit>& edits);
 
+// Sorts, with each edit cut down to the bytes of `text` that it changes, and those that change none
+// left out. What is inserted at one byte becomes one edit with what follows it there, in the order
+// in which it was given.
+void tidy_edits(std::string_view text, std::vector<ByteEdit>& edits);
+
 // The text after the edits. REQUIRES sorted, not overlapping, inside the text. Bytes outside of the
 // edits are copied as they are.
 std::string apply_edits(std::string_view text, const std::vector<ByteEdit>& edits);

@@ -9,12 +9,12 @@ namespace patcher {
 // damage.
 //
 //   default `= {}` of a parameter   read as a compound literal whose type is MISSING
-//   enum : int {              an enum without a name has a MISSING one
+//   enum : int {                    an enum without a name has a MISSING one
 //   MACRO inline int f(...)         an attribute macro before a specifier is read as the type, so
 //                                   that the type itself is an ERROR of one word; name, parameters
 //                                   and body are sound. Without a specifier between them the macro
 //                                   might be the type, and the place stays damaged.
-//   MACRO int f(...);               the same of a declaration outside of functions, where it
+//   MACRO int f(...);               the same of a declaration outside of functions. There it
 //   matters
 //                                   less which of the two words is the macro: nothing else has two
 //                                   words there, and name and parameters are sound.

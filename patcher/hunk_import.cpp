@@ -6,6 +6,8 @@
 
 #include "patcher/anchor.h"
 #include "patcher/change_blocks.h"
+#include "patcher/hunk_draft.h"
+#include "patcher/import_scopes.h"
 #include "patcher/lines.h"
 #include "patcher/locate.h"
 #include "patcher/patch_rules.h"
@@ -16,10 +18,6 @@ namespace {
 using Kind = HunkLine::Kind;
 constexpr size_t kMostContext = 8;  // lines that are not blank, on each side
 constexpr size_t kJoinGap = 1;      // blocks with at most that many lines between share a hunk
-
-bool is_blank(std::string_view line) {
-  return line.find_first_not_of(" \t") == std::string_view::npos;
-}
 
 // Changed lines that share one hunk: blocks [first, last).
 struct Group {
@@ -35,8 +33,7 @@ class FileImport {
         least_(style.least_context),
         parameters_(style.parameters),
         blocks_(change_blocks(before.bytes(), after)),
-        old_lines_(text_lines(before.bytes())),
-        new_lines_(text_lines(after)) {}
+        texts_{text_lines(before.bytes()), text_lines(after)} {}
 
   ImportedHunks run() {
     ImportedHunks out;
@@ -84,26 +81,19 @@ class FileImport {
 
   // --- one group
 
-  // Unchanged lines around the group that may serve as its context: [lo, begin) and [end, hi).
-  struct Room {
-    size_t lo = 0;
-    size_t begin = 0;
-    size_t end = 0;
-    size_t hi = 0;
-  };
-
-  Room room(const std::vector<Group>& groups, size_t g) const {
+  ContextRoom room(const std::vector<Group>& groups, size_t g) const {
     const Group& group = groups[g];
-    Room r{.begin = blocks_[group.first].before_begin, .end = blocks_[group.last - 1].before_end};
+    ContextRoom r{.begin = blocks_[group.first].before_begin,
+                  .end = blocks_[group.last - 1].before_end};
     if (g > 0) r.lo = blocks_[groups[g - 1].last - 1].before_end;
-    r.hi = g + 1 < groups.size() ? blocks_[groups[g + 1].first].before_begin : old_lines_.size();
+    r.hi = g + 1 < groups.size() ? blocks_[groups[g + 1].first].before_begin : texts_.before.size();
     return r;
   }
 
   std::optional<Hunk> solve(const std::vector<Group>& groups, size_t g) const {
     const Group& group = groups[g];
     const std::string wanted = only(group);
-    const std::vector<ScopeSpec> scopes = scopes_around(group);
+    const std::vector<ScopeSpec> scopes = scopes_around(before_, blocks(group), parameters_);
     for (const ScopeSpec& scope : scopes) {
       if (auto hunk = smallest(group, room(groups, g), scope, wanted)) return hunk;
     }
@@ -137,26 +127,26 @@ class FileImport {
 
   const std::string& bytes() const { return before_.bytes(); }
 
-  std::optional<Hunk> smallest(const Group& group, const Room& r, const ScopeSpec& scope,
+  std::optional<Hunk> smallest(const Group& group, const ContextRoom& r, const ScopeSpec& scope,
                                const std::string& wanted) const {
     in_damage_ = false;
     for (size_t total = 2 * least_; total <= 2 * kMostContext; ++total) {
       for (const auto& [up, down] : splits(total)) {
-        auto hunk = make_hunk(group, r, up, down, scope);
+        auto hunk = draft(group, r, up, down, scope);
         if (hunk && makes(*hunk, wanted)) return hunk;
         if (in_damage_) return std::nullopt;  // more context does not mend it
       }
     }
     // A long comment has no code near: the nearest is its context.
     for (const auto& [up, down] : to_code(r)) {
-      auto hunk = make_hunk(group, r, up, down, scope);
+      auto hunk = draft(group, r, up, down, scope);
       if (hunk && makes(*hunk, wanted)) return hunk;
     }
     return std::nullopt;
   }
 
   // How many context lines reach to code behind the group and before it, where that is far.
-  std::vector<std::pair<size_t, size_t>> to_code(const Room& r) const {
+  std::vector<std::pair<size_t, size_t>> to_code(const ContextRoom& r) const {
     const auto has_code = [&](size_t line) {
       const uint32_t begin = before_.lines().begin(line);
       const CodeRange range = code_range(before_, begin, before_.lines().text_end(line));
@@ -167,9 +157,9 @@ class FileImport {
     size_t last = r.end;
     size_t first = r.begin;
     while (last < r.hi && !has_code(last))
-      down += is_blank(old_lines_[last++]) ? 0 : 1;
+      down += is_blank(texts_.before[last++]) ? 0 : 1;
     while (first > r.lo && !has_code(first - 1))
-      up += is_blank(old_lines_[--first]) ? 0 : 1;
+      up += is_blank(texts_.before[--first]) ? 0 : 1;
     std::vector<std::pair<size_t, size_t>> out;
     if (last < r.hi && down >= kMostContext) out.emplace_back(0, down + 1);
     if (first > r.lo && up >= kMostContext) out.emplace_back(up + 1, 0);
@@ -193,18 +183,18 @@ class FileImport {
   }
 
   // Copies that no context tells apart: by #if state, else by the occurrence.
-  std::optional<Hunk> one_of_many(const Group& group, const Room& r, const ScopeSpec& scope,
+  std::optional<Hunk> one_of_many(const Group& group, const ContextRoom& r, const ScopeSpec& scope,
                                   const std::string& wanted) const {
     for (size_t total = 2 * least_; total <= 2 * least_ + 2; ++total) {
       for (const auto& [up, down] : splits(total)) {
-        auto hunk = make_hunk(group, r, up, down, scope);
+        auto hunk = draft(group, r, up, down, scope);
         if (hunk && hunk_faults(*hunk).empty() && select(*hunk, r, wanted)) return hunk;
       }
     }
     return std::nullopt;
   }
 
-  bool select(Hunk& hunk, const Room& r, const std::string& wanted) const {
+  bool select(Hunk& hunk, const ContextRoom& r, const std::string& wanted) const {
     const uint32_t at = before_.lines().begin(std::min(r.begin, before_.lines().count() - 1));
     const auto states = before_.conditionals_at(at);
     if (!states.empty()) {
@@ -233,71 +223,15 @@ class FileImport {
     return count < kMaxMatches ? static_cast<int>(count) : 0;
   }
 
-  std::optional<Hunk> make_hunk(const Group& group, const Room& r, size_t up, size_t down,
-                                const ScopeSpec& scope) const {
-    const size_t asked_up = up;
-    const size_t asked_down = down;
-    size_t first = r.begin;
-    for (size_t i = r.begin; i > r.lo && up > 0; --i) {
-      if (is_blank(old_lines_[i - 1])) continue;
-      first = i - 1;
-      --up;
-    }
-    size_t last = r.end;
-    for (size_t i = r.end; i < r.hi && down > 0; ++i) {
-      if (is_blank(old_lines_[i])) continue;
-      last = i + 1;
-      --down;
-    }
-    // Fewer lines than asked for are what there is only for the least context.
-    if ((up > 0 && asked_up > least_) || (down > 0 && asked_down > least_)) return std::nullopt;
-    Hunk hunk{.scope = scope};
-    size_t next = first;
-    for (size_t b = group.first; b < group.last; ++b) {
-      const ChangeBlock& c = blocks_[b];
-      add(hunk, Kind::kContext, old_lines_, next, c.before_begin);
-      add(hunk, Kind::kRemoved, old_lines_, c.before_begin, c.before_end);
-      add(hunk, Kind::kAdded, new_lines_, c.after_begin, c.after_end);
-      next = c.before_end;
-    }
-    add(hunk, Kind::kContext, old_lines_, next, last);
-    if (r.end == old_lines_.size() || r.begin == 0) frame_deletion(hunk);
+  std::optional<Hunk> draft(const Group& group, const ContextRoom& r, size_t up, size_t down,
+                            const ScopeSpec& scope) const {
+    auto hunk = draft_hunk(texts_, blocks(group), r, {.up = up, .down = down, .least = least_});
+    if (hunk) hunk->scope = scope;
     return hunk;
   }
 
-  // What goes from a file's edge has context on one side only: the line there is written as going
-  // too, and coming back.
-  static void frame_deletion(Hunk& hunk) {
-    const auto is = [](Kind kind) { return [kind](const HunkLine& l) { return l.kind == kind; }; };
-    auto& lines = hunk.lines;
-    if (std::any_of(lines.begin(), lines.end(), is(Kind::kAdded)) || lines.empty()) return;
-    const auto first = std::find_if(lines.begin(), lines.end(), is(Kind::kRemoved));
-    const auto last = std::find_if(lines.rbegin(), lines.rend(), is(Kind::kRemoved)).base();
-    if (first == lines.begin() && last != lines.end()) {
-      HunkLine back = *last;
-      last->kind = Kind::kRemoved;
-      back.kind = Kind::kAdded;
-      lines.insert(last + 1, back);
-    } else if (last == lines.end() && first != lines.begin()) {
-      HunkLine back = *(first - 1);
-      (first - 1)->kind = Kind::kRemoved;
-      back.kind = Kind::kAdded;
-      lines.push_back(back);
-    }
-  }
-
-  static void add(Hunk& hunk, Kind kind, const std::vector<std::string_view>& lines, size_t begin,
-                  size_t end) {
-    for (size_t i = begin; i < end; ++i) {
-      hunk.lines.push_back({.kind = kind, .text = std::string(lines[i])});
-      if (kind == Kind::kContext && is_skip(lines[i])) hunk.lines.back().kind = Kind::kSkip;
-    }
-  }
-
-  static bool is_skip(std::string_view line) {
-    const size_t dots = line.find("...");
-    return dots != std::string_view::npos && is_blank(line.substr(0, dots)) &&
-           is_blank(line.substr(dots + 3));
+  std::span<const ChangeBlock> blocks(const Group& group) const {
+    return std::span(blocks_).subspan(group.first, group.last - group.first);
   }
 
   bool makes(const Hunk& hunk, const std::string& wanted) const {
@@ -310,58 +244,13 @@ class FileImport {
     return !first_overlap(result.edits) && apply_edits(bytes(), result.edits) == wanted;
   }
 
-  // --- scopes
-
-  // What a hunk header can say for the group, innermost first; `file` is the last.
-  std::vector<ScopeSpec> scopes_around(const Group& group) const {
-    std::vector<ScopeSpec> out;
-    const auto& scopes = before_.scopes();
-    for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope) {
-      const bool named = scope->kind == Scope::Kind::kFunction || scope->kind == Scope::Kind::kType;
-      if (!named || scope->damaged || !holds(*scope, group)) continue;
-      for (const std::string& text : spellings(*scope)) {
-        const auto spec = parse_scope(text);
-        if (!spec) continue;
-        const auto found = resolve_scope(scopes, *spec);
-        if (std::find(found.begin(), found.end(), &*scope) == found.end()) continue;
-        out.push_back(*spec);
-        if (found.size() == 1) break;
-      }
-    }
-    out.push_back(*parse_scope("file"));
-    return out;
-  }
-
-  // A function is its name, and its parameters where the name alone is not enough.
-  std::vector<std::string> spellings(const Scope& scope) const {
-    std::string name;
-    for (const std::string& part : scope.name)
-      name += (name.empty() ? "" : "::") + part;
-    if (scope.kind == Scope::Kind::kType || !parameters_) return {name};
-    return {name, scope.display()};
-  }
-
-  bool holds(const Scope& scope, const Group& group) const {
-    const Lines& lines = before_.lines();
-    return std::all_of(
-        blocks_.begin() + static_cast<std::ptrdiff_t>(group.first),
-        blocks_.begin() + static_cast<std::ptrdiff_t>(group.last), [&](const ChangeBlock& b) {
-          if (b.before_begin >= lines.count()) return false;
-          const uint32_t begin = lines.begin(b.before_begin);
-          if (b.inserts()) return scope.begin < begin && begin < scope.end;
-          const auto indent = lines.indentation(b.before_begin).size();
-          return scope.begin <= begin + indent && lines.text_end(b.before_end - 1) <= scope.end;
-        });
-  }
-
   const Source& before_;
   const std::string& after_;
   size_t least_;
   bool parameters_;
   mutable bool in_damage_ = false;  // the last hunk tried had its place, and that does not parse
   std::vector<ChangeBlock> blocks_;
-  std::vector<std::string_view> old_lines_;
-  std::vector<std::string_view> new_lines_;
+  TwoTexts texts_;
 };
 
 }  // namespace

@@ -18,9 +18,7 @@ Landing::Landing(const Source& source, const Hunk& hunk, const Side& before,
 void Landing::read_styles() {
   std::vector<std::string_view> patch;
   for (const HunkLine& line : hunk_.lines) {
-    if (line.text.find_first_not_of(" \t") != std::string::npos) {
-      patch.push_back(leading_blanks(line.text));
-    }
+    if (!patcher::is_blank(line.text)) patch.push_back(leading_blanks(line.text));
   }
   patch_style_ = guess_style(patch, {});
   std::vector<std::string_view> target;

@@ -19,8 +19,7 @@ class Landing {
           const std::vector<Unit>& old_units, const Overlay& overlay);
 
   // The nearest anchor unit before or from `point` that lies in the target; before it, none across
-  // a
-  // `...` above hunk line `line`.
+  // a `...` above hunk line `line`.
   std::optional<size_t> neighbour_before(size_t point, size_t line) const;
   std::optional<size_t> neighbour_after(size_t point) const;
   // How a unit's own line moved. REQUIRES that it lies in the target.

@@ -62,6 +62,10 @@ std::string_view trim(std::string_view s, std::string_view blanks) {
   return s.substr(first, s.find_last_not_of(blanks) - first + 1);
 }
 
+bool is_blank(std::string_view line) {
+  return line.find_first_not_of(" \t") == std::string_view::npos;
+}
+
 bool has_word(std::string_view text, std::string_view word) {
   const auto in_word = [&](size_t at) {
     return at < text.size() &&

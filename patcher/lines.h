@@ -36,6 +36,9 @@ std::vector<std::string_view> text_lines(std::string_view text);
 // Without the blanks around it.
 std::string_view trim(std::string_view s, std::string_view blanks = " \t");
 
+// Whether there is nothing but blanks and tabs.
+bool is_blank(std::string_view line);
+
 // Whether the text holds the identifier, not as a part of a longer one.
 bool has_word(std::string_view text, std::string_view word);
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "patcher/lines.h"
+
 namespace patcher {
 namespace {
 
@@ -13,10 +15,6 @@ using Kind = HunkLine::Kind;
 void add(std::vector<Fault>& faults, int line, std::string message,
          Verdict verdict = Verdict::kMalformed) {
   faults.push_back({line, std::move(message), verdict});
-}
-
-bool is_blank(std::string_view s) {
-  return s.find_first_not_of(" \t") == std::string_view::npos;
 }
 
 bool deletion_is_framed(const Hunk& hunk) {

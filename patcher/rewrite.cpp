@@ -15,13 +15,6 @@ constexpr float kPairThreshold = 0.5F;
 // A second or two. Beyond, the lines of a block are replaced as a whole, as the patch has them.
 constexpr uint64_t kMaxPairingCost = 250'000'000;
 
-// A change block: unit indices of its removed and added lines.
-struct Block {
-  std::vector<size_t> removed = {};
-  std::vector<size_t> added = {};
-  size_t first_line = 0;
-};
-
 class Rewriter {
  public:
   Rewriter(const Source& source, const Hunk& hunk, const Side& before, const Match& match)
@@ -37,15 +30,11 @@ class Rewriter {
   Rewrite run() {
     look_at_removed_trivia();
     if (!out_.absent_comment) {
-      for (const Block& block : blocks())
+      for (const UnitBlock& block : unit_blocks(hunk_, old_units_, new_units_))
         rewrite(block);
     }
     find_lost_comment();
-    for (ByteEdit& edit : out_.edits)
-      trim(edit);
-    std::erase_if(out_.edits, [](const ByteEdit& e) { return e.begin == e.end && e.text.empty(); });
-    sort_edits(out_.edits);
-    join_insertions();
+    tidy_edits(source_.bytes(), out_.edits);
     return std::move(out_);
   }
 
@@ -63,37 +52,9 @@ class Rewriter {
     }
   }
 
-  std::vector<Block> blocks() const {
-    std::vector<Block> out;
-    size_t old_unit = 0;
-    size_t new_unit = 0;
-    bool open = false;
-    for (size_t i = 0; i < hunk_.lines.size(); ++i) {
-      const Kind kind = hunk_.lines[i].kind;
-      const bool changed = kind == Kind::kRemoved || kind == Kind::kAdded;
-      if (changed && !open) out.push_back({.first_line = i});
-      open = changed;
-      while (old_unit < old_units_.size() && old_units_[old_unit].first_line < i)
-        ++old_unit;
-      while (new_unit < new_units_.size() && new_units_[new_unit].first_line < i)
-        ++new_unit;
-      if (kind == Kind::kRemoved && starts(old_units_, old_unit, i)) {
-        out.back().removed.push_back(old_unit);
-      }
-      if (kind == Kind::kAdded && starts(new_units_, new_unit, i)) {
-        out.back().added.push_back(new_unit);
-      }
-    }
-    return out;
-  }
-
-  static bool starts(const std::vector<Unit>& units, size_t u, size_t line) {
-    return u < units.size() && units[u].first_line == line;
-  }
-
   // --- one block
 
-  void rewrite(const Block& block) {
+  void rewrite(const UnitBlock& block) {
     const auto score = [&](size_t i, size_t j) {
       const float s =
           similarity(before_, old_units_[block.removed[i]], after_, new_units_[block.added[j]]);
@@ -115,7 +76,7 @@ class Rewriter {
   }
 
   // Each removed line is compared with each added one, token by token.
-  uint64_t pairing_cost(const Block& block) const {
+  uint64_t pairing_cost(const UnitBlock& block) const {
     uint64_t removed = 0;
     uint64_t added = 0;
     for (const size_t u : block.removed)
@@ -127,7 +88,7 @@ class Rewriter {
 
   using Span = std::pair<size_t, size_t>;
 
-  void replace_run(const Block& block, Span removed, Span added) {
+  void replace_run(const UnitBlock& block, Span removed, Span added) {
     std::vector<const Unit*> units;
     for (size_t a = added.first; a < added.second; ++a)
       units.push_back(&new_units_[block.added[a]]);
@@ -232,7 +193,7 @@ class Rewriter {
   }
 
   // The index of the old unit that follows the place of an added unit.
-  size_t insertion_point(const Block& block, size_t removed, const Unit& added) const {
+  size_t insertion_point(const UnitBlock& block, size_t removed, const Unit& added) const {
     if (removed < block.removed.size()) return block.removed[removed];
     if (!block.removed.empty()) return block.removed.back() + 1;
     size_t u = 0;
@@ -307,7 +268,7 @@ class Rewriter {
     return out;
   }
 
-  // --- comments and trimming
+  // --- comments
 
   void find_lost_comment() {
     std::vector<bool> listed(source_.tokens().size());
@@ -324,38 +285,6 @@ class Rewriter {
         if (hit && !out_.lost_comment) out_.lost_comment = token.begin;
       }
     }
-  }
-
-  // Insertions of one hunk at one byte are in the hunk's order.
-  void join_insertions() {
-    std::vector<ByteEdit> joined;
-    for (ByteEdit& e : out_.edits) {
-      const bool follows = !joined.empty() && joined.back().begin == joined.back().end &&
-                           joined.back().begin == e.begin;
-      if (!follows) {
-        joined.push_back(std::move(e));
-      } else {
-        joined.back().end = e.end;
-        joined.back().text += e.text;
-      }
-    }
-    out_.edits = std::move(joined);
-  }
-
-  void trim(ByteEdit& edit) const {
-    const std::string_view old =
-        std::string_view(source_.bytes()).substr(edit.begin, edit.end - edit.begin);
-    const std::string_view text = edit.text;
-    const size_t most = std::min(old.size(), text.size());
-    size_t front = 0;
-    while (front < most && old[front] == text[front])
-      ++front;
-    size_t back = 0;
-    while (back < most - front && old[old.size() - 1 - back] == text[text.size() - 1 - back])
-      ++back;
-    edit.begin += static_cast<uint32_t>(front);
-    edit.end -= static_cast<uint32_t>(back);
-    edit.text = std::string(text.substr(front, text.size() - front - back));
   }
 
   const Source& source_;

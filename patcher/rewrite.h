@@ -12,17 +12,14 @@ namespace patcher {
 // The byte edits that one hunk makes at its site.
 //
 //  - A removed line that is in the target as the patch has it becomes the added line that it pairs
-//  with.
-//    One that the target formats differently changes in the differing tokens only.
+//    with. One that the target formats differently changes in the differing tokens only.
 //  - Removed lines without a pair go, with their line ends if they have their lines for themselves.
 //  - Added lines without a pair land after the anchor line before them, or before the one after
-//  them
-//    when there is none, on lines of their own, with the neighbour's indentation style and line
-//    end.
+//    them when there is none, on lines of their own, with the neighbour's indentation style and
+//    line end.
 //  - A comment goes only if a removed line lists it; otherwise `lost_comment` names its first byte
-//  and
-//    the hunk must be refused. A listed comment that is not there is in `absent_comment` (a token
-//    index of the side), and refuses too.
+//    and the hunk must be refused. A listed comment that is not there is in `absent_comment` (a
+//    token index of the side), and refuses too.
 struct Rewrite {
   std::vector<ByteEdit> edits = {};  // sorted, trimmed to the bytes that differ
   size_t removed_trivia = 0;  // comments and blank lines that the hunk removes and that are there

@@ -39,8 +39,7 @@ std::vector<Scope> find_scopes(const SyntaxTree& tree, std::string_view text);
 //   [class|struct|union|enum|namespace] NAME
 //   NAME(TYPE, TYPE, ...) [const ...]
 // NAME is `a::b::c` and matches every scope whose qualified name ends in these components (a
-// leading
-// `::` asks for the whole name). Template arguments count only where they are written.
+// leading `::` asks for the whole name). Template arguments count only where they are written.
 struct ScopeSpec {
   bool file = false;
   bool absolute = false;

@@ -17,8 +17,7 @@
 namespace patcher {
 
 // A branch of a preprocessor conditional: [begin, end) of its content and how a hunk header names
-// it:
-// "#ifdef FOO", "#if A > 1", "#elif B", "#else of FOO".
+// it: "#ifdef FOO", "#if A > 1", "#elif B", "#else of FOO".
 struct ConditionalBranch {
   uint32_t begin = 0;
   uint32_t end = 0;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "patcher/lines.h"
 #include "patcher/patch_rules.h"
 #include "patcher/unified.h"
 
@@ -56,9 +57,7 @@ Hunk hunk_of(const UnifiedHunk& from) {
     hunk.lines.push_back({.kind = kind, .text = without_cr(l.text), .line = l.line});
   }
   drop_half_comments(hunk.lines);
-  const auto blank = [](const HunkLine& l) {
-    return l.kind == Kind::kContext && l.text.find_first_not_of(" \t") == std::string::npos;
-  };
+  const auto blank = [](const HunkLine& l) { return l.kind == Kind::kContext && is_blank(l.text); };
   while (!hunk.lines.empty() && blank(hunk.lines.back()))
     hunk.lines.pop_back();
   return hunk;

@@ -166,6 +166,14 @@ class Overlayer {
   std::vector<std::optional<size_t>> blank_line_;
 };
 
+// The unit that begins at a hunk line, from `next` on; `next` moves there.
+std::optional<size_t> unit_at(const std::vector<Unit>& units, size_t line, size_t& next) {
+  while (next < units.size() && units[next].first_line < line)
+    ++next;
+  if (next < units.size() && units[next].first_line == line) return next;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<Unit> make_units(const Hunk& hunk, const Side& side, Kind changed) {
@@ -187,6 +195,25 @@ std::vector<Unit> make_units(const Hunk& hunk, const Side& side, Kind changed) {
     units.push_back(std::move(unit));
   }
   return units;
+}
+
+std::vector<UnitBlock> unit_blocks(const Hunk& hunk, const std::vector<Unit>& old_units,
+                                   const std::vector<Unit>& new_units) {
+  std::vector<UnitBlock> out;
+  size_t old_next = 0;
+  size_t new_next = 0;
+  bool open = false;
+  for (size_t i = 0; i < hunk.lines.size(); ++i) {
+    const Kind kind = hunk.lines[i].kind;
+    const bool changed = kind == Kind::kRemoved || kind == Kind::kAdded;
+    if (changed && !open) out.emplace_back();
+    open = changed;
+    const auto removed = unit_at(old_units, i, old_next);
+    const auto added = unit_at(new_units, i, new_next);
+    if (removed && kind == Kind::kRemoved) out.back().removed.push_back(*removed);
+    if (added && kind == Kind::kAdded) out.back().added.push_back(*added);
+  }
+  return out;
 }
 
 Overlay lay_over(const Source& source, const Side& side, const std::vector<Unit>& units,

@@ -26,6 +26,14 @@ struct Unit {
 // The units of the hunk's lines of this side, in order; skipped lines separate and are no units.
 std::vector<Unit> make_units(const Hunk& hunk, const Side& side, HunkLine::Kind changed);
 
+// A run of changed lines of a hunk: indices of its removed and its added units, in order.
+struct UnitBlock {
+  std::vector<size_t> removed = {};
+  std::vector<size_t> added = {};
+};
+std::vector<UnitBlock> unit_blocks(const Hunk& hunk, const std::vector<Unit>& old_units,
+                                   const std::vector<Unit>& new_units);
+
 // Where a unit of the anchor lies in the target.
 struct Extent {
   uint32_t begin = 0;

@@ -2,9 +2,8 @@
 //
 // A step is some hundred launches that differ from the step before in nothing but the position. It
 // is captured once, and its kernels then read from device memory how far the text has moved on
-// since
-// (`advance`). What a launch's shape depends on, the number of rows and the segment that the last
-// row lies in, makes a new capture.
+// since (`advance`). What a launch's shape depends on, the number of rows and the segment that the
+// last row lies in, makes a new capture.
 #pragma once
 
 #include <functional>
