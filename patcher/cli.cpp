@@ -80,20 +80,9 @@ class Program {
   }
 
  private:
-  // One word that is no file and has no file's name is a commit or a range.
-  SeriesImport imported() const {
-    const fs::path only = options_.files.front();
-    if (options_.files.size() == 1 && !fs::exists(only) && !is_patch_name(only)) {
-      return import_commits(*Repository::around(options_.base), only.string());
-    }
-    const auto base = std::make_shared<const TreeRoot>(options_.base);
-    return import_files(options_.files, FileMap(base));
-  }
-
-  static bool is_patch_name(const fs::path& path) {
-    const std::string extension = path.extension().string();
-    return extension == ".patch" || extension == ".diff" || extension == ".mbox" ||
-           extension == ".eml";
+  SeriesImport imported() {
+    if (!imports_commits(options_)) return import_files(options_.files, base_tree());
+    return import_commits(*Repository::around(options_.base), options_.files.front());
   }
 
   int import() {
@@ -104,15 +93,18 @@ class Program {
       nlohmann::json names = nlohmann::json::array();
       for (const auto& item : made.patches)
         names.push_back(item.name);
-      report_.json({{"verb", "import"}, {"exit_code", 0}, {"patches", names}});
+      nlohmann::json j = {{"verb", "import"}, {"exit_code", 0}, {"patches", names}};
+      report_.add_revisions(j);
+      report_.json(j);
     } else {
+      report_.print_revisions();
       out_ << fmt::format("{} patches in {}\n", made.patches.size(), options_.out_dir);
     }
     return 0;
   }
 
   int carry(const Series& series) {
-    const FileMap base(std::make_shared<const TreeRoot>(options_.base));
+    const FileMap base = base_tree();
     const FileMap onto = options_.rev.empty()
                              ? FileMap(std::make_shared<const TreeRoot>(options_.root))
                              : revision_tree();
@@ -123,10 +115,10 @@ class Program {
     if (code == 0) write_import(carried_import(carried), options_.out_dir);
     if (options_.json) {
       nlohmann::json j = carry_json(carried);
-      report_.add_revision(j);
+      report_.add_revisions(j);
       report_.json(j);
     } else {
-      report_.print_revision();
+      report_.print_revisions();
       report_carry(out_, err_, carried, style_);
     }
     return code;
@@ -136,7 +128,7 @@ class Program {
   // wrong in itself is the plan's to report.
   std::optional<int> know_base(const Series& series) {
     if (options_.base.empty()) return std::nullopt;
-    const FileMap base(std::make_shared<const TreeRoot>(options_.base));
+    const FileMap base = base_tree();
     const auto& patches = series.patches;
     if (!std::all_of(patches.begin(), patches.end(), [](const auto& p) { return p.usable(); })) {
       return std::nullopt;
@@ -157,6 +149,15 @@ class Program {
     const auto repository = Repository::around(options_.root);
     const Revision revision = repository->resolve(options_.rev);
     report_.judged(revision);
+    return FileMap(std::make_shared<RevisionTree>(repository, revision));
+  }
+
+  // What --base and --base-rev name.
+  FileMap base_tree() {
+    if (options_.base_rev.empty()) return FileMap(std::make_shared<const TreeRoot>(options_.base));
+    const auto repository = Repository::around(options_.base);
+    const Revision revision = repository->resolve(options_.base_rev);
+    report_.based_on(revision);
     return FileMap(std::make_shared<RevisionTree>(repository, revision));
   }
 

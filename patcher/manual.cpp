@@ -15,8 +15,8 @@ const std::vector<VerbRow>& all_verbs() {
        R"(Prints one line a patch with its verdict, then what is wrong, with file:line and the nearest
 candidate, and what is worth to note. Patch k is judged on the result of patches 1 to k-1;
 all refusals are reported in one run. With --diffs, says too where a patch still applies but
-gives another diff than the one stored, because its surroundings changed. With --base, the tree
-that the series was made for, refuses too a patch that applies but adds a line that uses a name
+gives another diff than the one stored, because its surroundings changed. With --base or
+--base-rev, the tree that the series was made for, refuses too a patch that applies but adds a line that uses a name
 which is gone since, or calls a function whose parameters changed; and says of a patch without
 a place where carry would place it.
 A place that does not parse is refused: damaged_parse. Macros with names in capitals that stand
@@ -28,6 +28,8 @@ statement that an #if cuts through is as good as damaged, and what is around it 
         "patcher check --root src --rev origin/main --format github",
         "# for a code scanning service\npatcher check --root src --format sarif",
         "# does each patch still mean what it meant on v1?\npatcher check --base v1 --root v2",
+        "# the same, both from one repository\n"
+        "patcher check --root src --base-rev v1 --rev v2",
         "# have the stored diffs drifted?\npatcher check --diffs patches/diffs"}},
       {"diff",
        "print each patch as a diff of the tree",
@@ -76,15 +78,17 @@ One REV or A..B in place of files takes the change of a commit, or of each along
 from the repository that --root lies in; a merge is what it brought.)",
        {"# a mail series onto the tree that it was made from\n"
         "patcher import --base src --out-dir patches 0001-*.patch 0002-*.patch",
+        "# onto a revision of it\n"
+        "patcher import --base src --base-rev v1 --out-dir patches 0001-*.patch",
         "# the commits of a branch\npatcher import main..mine --root src --out-dir patches"}},
       {"carry",
        "move a series from the tree that it was made for to another version of it",
        R"(Writes the series for --root (its files, or its --rev) into --out-dir and says of each patch
 what became of it: unchanged; re-anchored, the same change found by the tokens around it and
 written with new anchors; obsolete, left out because the tree has the change; or that it needs a
-person, and why. Refused is also an added line that uses a name which is gone, or calls a function whose parameters
-changed. A diff or mail has its places in --base by its line numbers; if they are stale, where its
-lines are, if that is one place. If any patch needs a person, nothing is written.
+person, and why. Refused is also an added line that uses a name which is gone, or calls a function
+whose parameters changed. A diff or mail has its places in --base by its line numbers; if they are
+stale, where its lines are, if that is one place. If any patch needs a person, nothing is written.
 A changed function or type that is not in its file any more is looked for in all C, C++ and CUDA
 files by its name and parameters. If one file has it, --follow-moves takes what changes in it
 there; without, the refusal says where it is. Lines outside of definitions go along only if all
@@ -93,6 +97,8 @@ of the file's change goes to one file.)",
         "patcher carry --base v1 --root v2 --series patches/series --out-dir patches-v2",
         "# the same for upstream's newest commit, not checked out\n"
         "patcher carry --base v1 --root v2 --rev origin/main --out-dir patches-v2",
+        "# both from one repository, nothing checked out\n"
+        "patcher carry --root src --base-rev v1 --rev v2 --out-dir patches-v2",
         "# code has moved between files since\n"
         "patcher carry --base v1 --root v2 --out-dir patches-v2 --follow-moves"}},
       {"help",

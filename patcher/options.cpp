@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "patcher/manual.h"
@@ -83,6 +84,11 @@ void add_options(CLI::App& app, Options& o, Aliases& a) {
          "check and apply refuse what does not mean on --root what it meant there")
       ->group("Options of check, apply, import, carry")
       ->option_text("DIR");
+  app.add_option("--base-rev", o.base_rev,
+                 "Take this git revision of --base, or REV:DIRECTORY, without a checkout; without "
+                 "--base, of --root")
+      ->group("Options of check, apply, import, carry")
+      ->option_text("REV");
   app.add_flag("--follow-moves", o.follow_moves,
                "Carry a change whose function or type is in another file now to that file; check "
                "with --base says what would come of it")
@@ -92,6 +98,7 @@ void add_options(CLI::App& app, Options& o, Aliases& a) {
       ->option_text("DIR");
   app.add_option("--series", o.series,
                  "The list of patches, which lie beside it; by default patches/series")
+      ->group("Options of check, diff, apply, revert, drift, carry")
       ->option_text("FILE");
   app.add_option("--rev", o.rev,
                  "Judge this git revision of the tree, or REV:DIRECTORY, without a checkout")
@@ -99,9 +106,10 @@ void add_options(CLI::App& app, Options& o, Aliases& a) {
       ->option_text("REV");
   app.add_option("--until", a.until, "Only the first N patches of the series")
       ->check(CLI::Range(0L, 1000000L))
+      ->group("Options of check, diff, apply, revert, drift")
       ->option_text("N");
-  app.add_flag("--apply", a.apply, "The same as the verb apply");
-  app.add_flag("--revert", a.revert, "The same as the verb revert");
+  app.add_flag("--apply", a.apply, "The same as the verb apply")->group("Options of apply");
+  app.add_flag("--revert", a.revert, "The same as the verb revert")->group("Options of revert");
   app.add_option("--format", o.format,
                  "How to report, by default as text; github and sarif are for check")
       ->check(CLI::IsMember({"text", "json", "github", "sarif"}))
@@ -110,9 +118,11 @@ void add_options(CLI::App& app, Options& o, Aliases& a) {
   app.add_option("--color", o.color, "By default auto: on a terminal, and without NO_COLOR")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->option_text("auto|always|never");
-  app.add_flag("--allow-empty-series", o.allow_empty, "A series without patches is no error");
+  app.add_flag("--allow-empty-series", o.allow_empty, "A series without patches is no error")
+      ->group("Options of check, diff, apply, revert, drift");
   app.add_flag("--expect-changes", o.expect_changes,
-               "Exit with already_applied's code when there is nothing to do");
+               "Exit with already_applied's code when there is nothing to do")
+      ->group("Options of check, diff, apply, revert");
   app.add_option("--diffs", o.diffs, "Compare with the diffs stored there")
       ->group("Options of check")
       ->option_text("DIR");
@@ -125,7 +135,9 @@ std::string import_contradiction(const Options& o, const Aliases& a) {
   const bool carry = o.verb == Verb::kCarry;
   if (!carry && a.operands.empty())
     return "import needs the diffs and mails to read, a commit or A..B";
-  if (carry && o.base.empty()) return "carry needs --base DIR, the tree that the series is for";
+  if (carry && o.base.empty() && o.base_rev.empty()) {
+    return "carry needs --base DIR or --base-rev REV, the tree that the series is for";
+  }
   if (carry && !a.operands.empty()) return "carry takes a series, by --series, and no files";
   if (o.out_dir.empty()) {
     return carry ? "carry needs --out-dir DIR, where to write the patches"
@@ -135,8 +147,10 @@ std::string import_contradiction(const Options& o, const Aliases& a) {
                       (!carry && !o.rev.empty()) || !o.diffs.empty() || o.allow_empty ||
                       o.expect_changes || o.commit || !o.branch.empty();
   if (others)
-    return "import and carry take --base, --root, --series, --out-dir, --format and --color only, "
-           "carry --rev and --follow-moves too";
+    return "import and carry take --base, --base-rev, --root, --series, --out-dir, --format and "
+           "--color only, carry --rev and --follow-moves too";
+  if (!o.base_rev.empty() && imports_commits(o))
+    return "--base-rev is for files: a commit is taken from its own parent";
   return {};
 }
 
@@ -144,12 +158,13 @@ std::string import_contradiction(const Options& o, const Aliases& a) {
 std::string contradiction(const Options& o, const Aliases& a) {
   const int verbs = (a.verb.empty() ? 0 : 1) + (a.apply ? 1 : 0) + (a.revert ? 1 : 0);
   if (verbs > 1) return "give one of: a verb, --apply, --revert";
-  if (o.follow_moves && o.verb != Verb::kCarry && (o.verb != Verb::kCheck || o.base.empty())) {
+  const bool based = !o.base.empty() || !o.base_rev.empty();
+  if (o.follow_moves && o.verb != Verb::kCarry && (o.verb != Verb::kCheck || !based)) {
     return "--follow-moves belongs to carry and check --base";
   }
   if (o.verb == Verb::kImport || o.verb == Verb::kCarry) return import_contradiction(o, a);
-  if (!o.base.empty() && o.verb != Verb::kCheck && o.verb != Verb::kApply) {
-    return "--base belongs to check, apply, import and carry";
+  if (based && o.verb != Verb::kCheck && o.verb != Verb::kApply) {
+    return "--base and --base-rev belong to check, apply, import and carry";
   }
   const int views = (o.stat ? 1 : 0) + (o.side_by_side ? 1 : 0) + (o.html.empty() ? 0 : 1) +
                     (o.out_dir.empty() ? 0 : 1);
@@ -176,6 +191,9 @@ std::string contradiction(const Options& o, const Aliases& a) {
     return fmt::format("`{}`: only drift and import take more than a verb", a.operands.front());
   }
   if (o.verb != Verb::kCheck && !o.diffs.empty()) return "--diffs belongs to check";
+  if (o.verb == Verb::kDrift && o.expect_changes) {
+    return "--expect-changes belongs to check, diff, apply and revert";
+  }
   return {};
 }
 
@@ -258,9 +276,21 @@ std::optional<int> print_about(std::span<const char* const> args, const CLI::App
 
 }  // namespace
 
+bool imports_commits(const Options& o) {
+  if (o.verb != Verb::kImport || o.files.size() != 1) return false;
+  const std::filesystem::path only = o.files.front();
+  const std::string extension = only.extension().string();
+  const bool is_patch_name =
+      extension == ".patch" || extension == ".diff" || extension == ".mbox" || extension == ".eml";
+  return !is_patch_name && !std::filesystem::exists(only);
+}
+
 std::string carry_command(const Options& o) {
-  return fmt::format("patcher carry --base {} --root {}{}{} --series {}{} --out-dir DIR", o.base,
-                     o.root, o.rev.empty() ? "" : " --rev ", o.rev, o.series,
+  std::string base;
+  if (o.base_rev.empty() || o.base != o.root) base += " --base " + o.base;
+  if (!o.base_rev.empty()) base += " --base-rev " + o.base_rev;
+  return fmt::format("patcher carry{} --root {}{}{} --series {}{} --out-dir DIR", base, o.root,
+                     o.rev.empty() ? "" : " --rev ", o.rev, o.series,
                      o.follow_moves ? " --follow-moves" : "");
 }
 
@@ -278,6 +308,7 @@ std::optional<int> parse_options(std::span<const char* const> args, Options& opt
     return asked ? app.exit(e, out, err) : usage_error(err, e.what());
   }
   if (!aliases.verb.empty()) options.verb = kVerbs.at(aliases.verb);
+  if (options.verb == Verb::kImport) options.files = aliases.operands;
   if (aliases.apply) options.verb = Verb::kApply;
   if (aliases.revert) options.verb = Verb::kRevert;
   if (aliases.until >= 0) options.until = static_cast<size_t>(aliases.until);
@@ -286,8 +317,8 @@ std::optional<int> parse_options(std::span<const char* const> args, Options& opt
   if (aliases.json) options.format = "json";
   options.json = options.format == "json";
   if (options.verb == Verb::kDrift) options.range = aliases.operands.front();
-  if (options.verb == Verb::kImport) options.files = aliases.operands;
-  if (options.verb == Verb::kImport && options.base.empty()) options.base = options.root;
+  const bool has_base = options.verb == Verb::kImport || !options.base_rev.empty();
+  if (has_base && options.base.empty()) options.base = options.root;
   if (aliases.width >= 0) options.width = static_cast<size_t>(aliases.width);
   return std::nullopt;
 }

@@ -19,6 +19,7 @@ struct Options {
   std::string range;  // drift: A..B
   std::vector<std::string> files;  // import: diffs and mails, in order
   std::string base;  // the tree that the patches were made from; check, apply: empty if not known
+  std::string base_rev;       // that revision of it, instead of its files
   bool follow_moves = false;  // carry, check --base: to the file that has the definition now
   bool commit = false;        // apply: one commit a patch
   std::string branch;         // apply --commit: on this new branch
@@ -35,6 +36,10 @@ struct Options {
   std::string html;     // diff: write a review page there
   std::string diffs;    // check: compare with
 };
+
+// Whether import is given a commit or a range in place of files: one word that is no file and has
+// no file's name.
+bool imports_commits(const Options& options);
 
 // The call of carry for the tree and the series of a check or apply with --base.
 std::string carry_command(const Options& options);

@@ -46,7 +46,7 @@ void RunReport::plan_json(const Plan& plan, int written, int code,
   nlohmann::json j = report_json(plan, options_.verb, written);
   j["exit_code"] = code;
   j["drift"] = drift;
-  add_revision(j);
+  add_revisions(j);
   if (committed_) {
     j["commit"] = {{"branch", committed_->branch}, {"commits", committed_->commits}};
   }
@@ -57,7 +57,7 @@ void RunReport::plan_json(const Plan& plan, int written, int code,
 }
 
 void RunReport::plan_text(const Plan& plan, int written, const std::vector<std::string>& drift) {
-  print_revision();
+  print_revisions();
   report_text(out_, err_, plan, options_.verb, written, style_);
   if (committed_ && !committed_->commits.empty()) {
     out_ << fmt::format("{} commits on {}, the last is {}\n", committed_->commits.size(),
@@ -67,12 +67,20 @@ void RunReport::plan_text(const Plan& plan, int written, const std::vector<std::
     err_ << options_.diffs << "/" << message << "\n";
 }
 
-void RunReport::add_revision(nlohmann::json& j) const {
-  if (revision_) j["rev"] = {{"asked", revision_->asked}, {"commit", revision_->commit}};
+void RunReport::add_revisions(nlohmann::json& j) const {
+  const auto add = [&](const char* key, const std::optional<Revision>& revision) {
+    if (revision) j[key] = {{"asked", revision->asked}, {"commit", revision->commit}};
+  };
+  add("rev", revision_);
+  add("base_rev", base_);
 }
 
-void RunReport::print_revision() {
-  if (revision_) out_ << fmt::format("at {} {}\n", revision_->display(), revision_->summary);
+void RunReport::print_revisions() {
+  const auto print = [&](const char* what, const std::optional<Revision>& revision) {
+    if (revision) out_ << fmt::format("{} {} {}\n", what, revision->display(), revision->summary);
+  };
+  print("base", base_);
+  print("at", revision_);
 }
 
 void RunReport::json(const nlohmann::json& j) {

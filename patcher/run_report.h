@@ -21,8 +21,10 @@ class RunReport {
   RunReport(const Options& options, const ReportStyle& style, std::ostream& out, std::ostream& err)
       : options_(options), style_(style), out_(out), err_(err) {}
 
-  // To be told with the rest: the revision that was judged, the commits that were made.
+  // To be told with the rest: the revision that was judged, the one that the patches were made
+  // from, the commits that were made.
   void judged(Revision revision) { revision_ = std::move(revision); }
+  void based_on(Revision revision) { base_ = std::move(revision); }
   void committed(Committed done) { committed_ = std::move(done); }
 
   // What is wrong before any tree is judged. `root`: the tree that the findings' places are in, by
@@ -32,8 +34,8 @@ class RunReport {
   // `written`: how many files, negative for a dry run. Compares with the stored --diffs.
   int plan(const Plan& plan, int written);
 
-  void add_revision(nlohmann::json& j) const;
-  void print_revision();
+  void add_revisions(nlohmann::json& j) const;
+  void print_revisions();
   // Bytes that are not UTF-8 come from patched files; JSON cannot carry them as they are.
   void json(const nlohmann::json& j);
 
@@ -49,6 +51,7 @@ class RunReport {
   std::ostream& out_;
   std::ostream& err_;
   std::optional<Revision> revision_;
+  std::optional<Revision> base_;
   std::optional<Committed> committed_;
 };
 

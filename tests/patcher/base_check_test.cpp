@@ -200,6 +200,43 @@ TEST_F(BaseCheck, NeedsTheSeriesOwnBase) {
   EXPECT_TRUE(holds(s_.out, "file=" + (base() / "a.cpp").string())) << s_.out;
 }
 
+// Both trees are revisions of one repository, of which nothing is checked out.
+TEST_F(BaseCheck, TakesTheBaseFromARevision) {
+  s_.file("a.cpp", kBase);
+  const std::string old = s_.commit("has helper");
+  s_.file("a.cpp", kHelperGone);
+  s_.commit("has not");
+  s_.patch("1.patch", kCallsHelper);
+  EXPECT_EQ(s_.run({"check"}), 0) << s_.err;
+  EXPECT_EQ(s_.run({"check", "--base-rev", "main~1"}), 12);
+  EXPECT_TRUE(holds(s_.err, "lost_name: an added line uses `helper`")) << s_.err;
+  EXPECT_TRUE(holds(s_.out, "base main~1 (" + old.substr(0, 12) + ") has helper\n")) << s_.out;
+  EXPECT_EQ(s_.run({"check", "--base-rev", "main~1", "--rev", "main~1"}), 0) << s_.err;
+  EXPECT_EQ(s_.run({"apply", "--base-rev", "main~1"}), 12);
+  EXPECT_EQ(s_.run({"check", "--json", "--base-rev", old}), 12);
+  EXPECT_EQ(nlohmann::json::parse(s_.out)["base_rev"]["commit"], old);
+  EXPECT_EQ(s_.run({"check", "--base-rev", "nowhere"}), 3);
+  EXPECT_TRUE(holds(s_.err, "nowhere")) << s_.err;
+  // Of another repository's directory than the tree's.
+  const std::string bare = s_.bare().string();
+  EXPECT_EQ(s_.run({"check", "--base", bare, "--base-rev", "main~1"}), 12);
+  EXPECT_EQ(s_.run({"check", "--base", bare, "--base-rev", "main"}), 0)
+      << "a call of what its base does not have either is the series' own: " << s_.err;
+}
+
+TEST_F(BaseCheck, HintsWithTheRevisionThatItWasGiven) {
+  s_.file("a.cpp", "int f(int x) {\n  first(x);\n  last(x);\n  return x;\n}\n");
+  s_.commit("first");
+  s_.file("a.cpp", "int f(int x) {\n  first(x);\n  more(x);\n  return x;\n}\n");
+  s_.patch("1.patch", "--- a.cpp\n+++ a.cpp\n@@ f @@\n   first(x);\n+  second(x);\n   last(x);\n");
+  EXPECT_EQ(s_.run({"check", "--base-rev", "main"}), 12);
+  const std::string carry = "patcher carry --base-rev main --root " + s_.root().string();
+  EXPECT_TRUE(holds(s_.err, "hint: carry would place it at a.cpp:3: " + carry)) << s_.err;
+  const std::string out = (s_.directory() / "carried").string();
+  EXPECT_EQ(s_.run({"carry", "--base-rev", "main", "--out-dir", out}), 0) << s_.err;
+  EXPECT_TRUE(holds(s_.out, "base main (")) << s_.out;
+}
+
 TEST_F(BaseCheck, SaysWhatIsWrongWithTheCommandLine) {
   file("a.cpp", kBase, kBase);
   s_.patch("1.patch", kCallsHelper);
@@ -209,7 +246,8 @@ TEST_F(BaseCheck, SaysWhatIsWrongWithTheCommandLine) {
   EXPECT_TRUE(holds(s_.err, "a.cpp: Not a directory")) << s_.err;
   for (const char* verb : {"revert", "diff"}) {
     EXPECT_EQ(run(verb), 2) << verb;
-    EXPECT_TRUE(holds(s_.err, "--base belongs to check, apply, import and carry")) << s_.err;
+    EXPECT_TRUE(holds(s_.err, "--base and --base-rev belong to check, apply, import and carry"))
+        << s_.err;
   }
 }
 

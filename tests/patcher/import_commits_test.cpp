@@ -107,5 +107,26 @@ TEST(ImportCommitsBelow, RefuseFilesOutsideOfTheRoot) {
   EXPECT_TRUE(holds(read_bytes(s.directory() / "made/0001-inside.patch"), "--- a.cpp\n"));
 }
 
+// The diff is of the base, and the files have moved on.
+TEST_F(ImportCommits, ADiffIsImportedOntoARevision) {
+  const fs::path diff = s.directory() / "1.diff";
+  write_bytes(diff,
+              "--- a/a.cpp\n+++ b/a.cpp\n@@ -6,4 +6,4 @@\n int g() {\n   one();\n-  two();\n"
+              "+  four();\n }\n");
+  const auto import_on = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"patcher", "import", diff.string(), "--root", s.root().string(),
+                               "--out-dir", out.string()});
+    return s.run_plain(more);
+  };
+  EXPECT_EQ(import_on({}), exit_code(Verdict::kMissing)) << s.err;
+  ASSERT_EQ(import_on({"--base-rev", base}), 0) << s.err;
+  EXPECT_TRUE(holds(s.out, "base " + base + " (")) << s.out;
+  EXPECT_TRUE(holds(read_bytes(out / "1.patch"), "+  four();"));
+  EXPECT_EQ(s.run_plain({"patcher", "import", base + ".." + first, "--base-rev", base, "--root",
+                         s.root().string(), "--out-dir", out.string()}),
+            kExitUsage);
+  EXPECT_TRUE(holds(s.err, "--base-rev is for files")) << s.err;
+}
+
 }  // namespace
 }  // namespace patcher

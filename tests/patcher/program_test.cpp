@@ -24,6 +24,65 @@ TEST(Program, HelpNamesEveryExitCodeAndVersionEveryGrammar) {
   }
 }
 
+// `help VERB` lists an option with its value; no verb may then say that it does not take it.
+TEST(Program, TheHelpOfAVerbListsWhatItTakes) {
+  const std::map<std::string, std::vector<std::string>> needed = {
+      {"import", {"{dir}/1.diff", "--out-dir", "{dir}/made"}},
+      {"carry", {"--base", "{dir}/tree", "--out-dir", "{dir}/made"}},
+      {"drift", {"A..B"}},
+      {"--follow-moves", {"--base", "{dir}/tree"}},
+      {"--branch", {"--commit"}},
+      {"--width", {"--side-by-side"}}};
+  const std::map<std::string, std::string> values = {
+      {"DIR", "{dir}/tree"}, {"FILE", "{dir}/file"}, {"N", "100"}, {"NAME", "x"}, {"REV", "HEAD"}};
+  for (const std::string verb : {"check", "diff", "apply", "revert", "drift", "import", "carry"}) {
+    Scratch s;
+    s.file("a.cpp", "int a;\n");
+    s.patch("1.patch", kChangeA);
+    const auto in_scratch = [&](std::string word) {
+      const size_t at = word.find("{dir}");
+      return at == word.npos ? word : word.replace(at, 5, s.directory().string());
+    };
+    ASSERT_EQ(s.run_plain({"patcher", "help", verb}), 0);
+    std::istringstream page(s.out);
+    size_t options = 0;
+    for (std::string line; std::getline(page, line);) {
+      const size_t at = line.find("--");
+      if (!line.starts_with("  -") || at == line.npos) continue;
+      const size_t blank = std::min(line.find(' ', at), line.size());
+      const std::string option = line.substr(at, blank - at);
+      const std::string value = line.substr(std::min(blank + 1, line.size()));
+      if (option == "--help" || option == "--version" || option == "--" + verb) continue;
+      std::vector<std::string> args{verb, option};
+      if (!value.empty()) {
+        const auto known = values.find(value);
+        args.push_back(known != values.end() ? in_scratch(known->second)
+                                             : value.substr(0, value.find('|')));
+      }
+      for (const std::string& key : {verb, option}) {
+        const auto more = needed.find(key);
+        for (size_t i = 0; more != needed.end() && i < more->second.size(); ++i) {
+          const std::string& word = more->second[i];
+          if (std::find(args.begin(), args.end(), word) != args.end()) {
+            ++i;  // its value
+          } else {
+            args.push_back(in_scratch(word));
+          }
+        }
+      }
+      if (option != "--root" && option != "--series") {
+        s.run(args);
+      } else {
+        args.insert(args.begin(), "patcher");
+        s.run_plain(args);
+      }
+      EXPECT_FALSE(holds(s.err, "Try `patcher --help`")) << verb << " " << option << ": " << s.err;
+      ++options;
+    }
+    EXPECT_GE(options, 5u) << verb;
+  }
+}
+
 TEST(Program, EveryVerdictHasItsOwnCodeAndName) {
   std::map<int, Verdict> codes;
   std::map<std::string, Verdict> names;
