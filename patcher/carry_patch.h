@@ -24,7 +24,7 @@ struct CarriedPatch {
   std::string name = {};
   std::string subject = {};
   CarryOutcome outcome = CarryOutcome::kUnchanged;
-  Imported imported = {};  // the patch for the new base; empty for the last two outcomes
+  Imported imported = {};              // the patch for the new base; empty if it is obsolete
   std::vector<Finding> findings = {};  // why a person is needed
   std::vector<Finding> notes = {};     // where a place was a choice
   Place place = {};                    // re-anchored: where its first change lands
@@ -35,7 +35,8 @@ struct CarriedPatch {
 enum class MoveRule { kRefuse, kFollow };
 
 // Carries one patch from its base to `tree`, which gets its changes unless a person is needed. Of a
-// patch that is unchanged, `imported` is left to the caller.
+// patch that stays as it is, unchanged or for a person to look at, `imported` is left to the
+// caller.
 CarriedPatch carry_patch(const BaseStep& from, FileMap& tree, MoveRule moves);
 
 }  // namespace patcher

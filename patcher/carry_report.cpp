@@ -15,7 +15,7 @@ int carry_exit_code(const std::vector<CarriedPatch>& patches) {
 }
 
 void report_carry(std::ostream& out, std::ostream& err, const std::vector<CarriedPatch>& patches,
-                  const ReportStyle& style) {
+                  const std::string& out_dir, const ReportStyle& style) {
   std::map<CarryOutcome, size_t> counts;
   size_t width = 0;
   for (const CarriedPatch& p : patches)
@@ -33,7 +33,8 @@ void report_carry(std::ostream& out, std::ostream& err, const std::vector<Carrie
   std::string line = fmt::format("{} patches:", patches.size());
   for (const auto& [outcome, count] : counts)
     line += fmt::format("{} {} {}", line.ends_with(':') ? "" : ",", count, outcome_name(outcome));
-  if (counts.contains(CarryOutcome::kNeedsPerson)) line += "; nothing was written";
+  line += fmt::format("; written to {}", out_dir);
+  if (counts.contains(CarryOutcome::kNeedsPerson)) line += ", what needs a person as it was";
   out << line << "\n";
 }
 

@@ -1,5 +1,7 @@
 #include "patcher/carry_series.h"
 
+#include <fmt/format.h>
+
 namespace patcher {
 namespace {
 
@@ -30,9 +32,9 @@ std::vector<CarriedPatch> carry_series(const Series& series, const FileMap& base
   if (!errors.empty()) return {};
   std::vector<CarriedPatch> out = carry_steps(steps, onto, moves);
   for (size_t i = 0; i < out.size(); ++i) {
-    if (out[i].outcome == CarryOutcome::kUnchanged) {
-      out[i].imported = as_it_is(series, *steps[i].patch);
-    }
+    const bool stays =
+        out[i].outcome == CarryOutcome::kUnchanged || out[i].outcome == CarryOutcome::kNeedsPerson;
+    if (stays) out[i].imported = as_it_is(series, *steps[i].patch);
   }
   return out;
 }
@@ -41,7 +43,11 @@ SeriesImport carried_import(const std::vector<CarriedPatch>& patches) {
   SeriesImport out;
   for (const CarriedPatch& p : patches) {
     if (p.outcome == CarryOutcome::kObsolete) continue;
-    out.patches.push_back({p.name, p.imported});
+    out.patches.push_back({.name = p.name, .imported = p.imported});
+    if (p.outcome == CarryOutcome::kNeedsPerson) {
+      out.patches.back().remark =
+          fmt::format("{}: {}", outcome_name(p.outcome), verdict_name(p.findings.front().verdict));
+    }
   }
   return out;
 }

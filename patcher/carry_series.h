@@ -22,7 +22,9 @@ std::vector<CarriedPatch> carry_series(const Series& series, const FileMap& base
 std::vector<CarriedPatch> carry_steps(const std::vector<BaseStep>& steps, const FileMap& onto,
                                       MoveRule moves);
 
-// The new series, for write_import(). REQUIRES that no patch needs a person.
+// The new series, for write_import(), without what is obsolete. What needs a person stands in it as
+// it was, with a remark in the list: nothing of it is lost, and a check refuses it until somebody
+// has mended it.
 SeriesImport carried_import(const std::vector<CarriedPatch>& patches);
 
 }  // namespace patcher

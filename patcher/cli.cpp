@@ -112,14 +112,14 @@ class Program {
     const auto carried = carry_series(series, base, onto, move_rule(), errors);
     if (!errors.empty()) return report_.malformed(errors);
     const int code = carry_exit_code(carried);
-    if (code == 0) write_import(carried_import(carried), options_.out_dir);
+    write_import(carried_import(carried), options_.out_dir);
     if (options_.json) {
       nlohmann::json j = carry_json(carried);
       report_.add_revisions(j);
       report_.json(j);
     } else {
       report_.print_revisions();
-      report_carry(out_, err_, carried, style_);
+      report_carry(out_, err_, carried, options_.out_dir, style_);
     }
     return code;
   }

@@ -269,7 +269,7 @@ void write_import(const SeriesImport& series, const std::string& directory) {
   std::vector<BesideFile> files;
   std::string list;
   for (const SeriesImport::Item& item : series.patches) {
-    list += item.name + "\n";
+    list += item.name + (item.remark.empty() ? "" : "  # " + item.remark) + "\n";
     files.push_back({item.name, item.imported.text, false});
     const std::string inner = item.name.substr(0, item.name.rfind('/') + 1);
     for (const BesideFile& b : item.imported.beside)

@@ -27,6 +27,7 @@ struct SeriesImport {
   struct Item {
     std::string name = {};  // of the patch file
     Imported imported = {};
+    std::string remark = {};  // a comment behind its name in the list
   };
   std::vector<Item> patches = {};
   std::vector<Finding> errors = {};  // of all of them; a series is imported as a whole or not

@@ -88,7 +88,8 @@ what became of it: unchanged; re-anchored, the same change found by the tokens a
 written with new anchors; obsolete, left out because the tree has the change; or that it needs a
 person, and why. Refused is also an added line that uses a name which is gone, or calls a function
 whose parameters changed. A diff or mail has its places in --base by its line numbers; if they are
-stale, where its lines are, if that is one place. If any patch needs a person, nothing is written.
+stale, where its lines are, if that is one place. What needs a person is written as it was, with a
+remark in the series, and the exit code says so: mend it there, and check the new series.
 A changed function or type that is not in its file any more is looked for in all C, C++ and CUDA
 files by its name and parameters. If one file has it, --follow-moves takes what changes in it
 there; without, the refusal says where it is. Lines outside of definitions go along only if all

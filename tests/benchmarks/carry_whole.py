@@ -7,6 +7,7 @@ of these, the file must be as it is at the end of the maintainers' new series. O
 changed by hand; nothing is compared there.
 """
 import collections
+import itertools
 import os
 import shutil
 import tempfile
@@ -123,9 +124,11 @@ def with_patcher(git, patcher, job, work):
     for name, text in job["series"]:
         put(f"{work}/s/{name}", text)
     names, first, verdicts = [n for n, _ in job["series"]], None, {}
-    while names:
+    for attempt in itertools.count():
+        if not names:
+            break
         series = put(work + "/s/series", "".join(n + "\n" for n in names).encode())
-        status, says, patches = carry(patcher, work + "/base", work + "/root", series, work + "/out", job["limit"],
+        status, says, patches = carry(patcher, work + "/base", work + "/root", series, f"{work}/out{attempt}", job["limit"],
                                       (git.env["GIT_DIR"], job["pin"]))
         first = first or dict(says=says, outcomes={p["name"]: p["outcome"] for p in patches})
         if status == 0:

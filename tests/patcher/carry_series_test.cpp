@@ -62,15 +62,48 @@ TEST_F(CarryVerb, SaysWhatBecameOfEachPatchAndWritesTheSeries) {
             "  second(x);\n  more(x);\n  return x;\n}\n");
 }
 
-TEST_F(CarryVerb, NamesWhatNeedsAPersonAndWritesNothing) {
+TEST_F(CarryVerb, NamesWhatNeedsAPersonAndWritesItAsItWas) {
   file("a.cpp", kBase, "int g(int x) {\n  return x;\n}\n");
   s_.patch("1.patch", "--- a.cpp\n+++ a.cpp\n@@ g @@\n-  return x;\n+  return f(x);\n");
   s_.patch("2.patch", "--- a.cpp\n+++ a.cpp\n@@ f @@\n-  last(x);\n+  last(-x);\n");
   EXPECT_EQ(outcomes(), (std::vector<std::string>{"needs a person", "needs a person"}));
   EXPECT_EQ(carry(), 12);
   EXPECT_NE(s_.err.find("lost_name: an added line uses `f`"), std::string::npos) << s_.err;
-  EXPECT_NE(s_.out.find("nothing was written"), std::string::npos) << s_.out;
-  EXPECT_FALSE(fs::exists(out()));
+  EXPECT_TRUE(holds(s_.out, "; written to " + out().string() + ", what needs a person as it was"))
+      << s_.out;
+  EXPECT_EQ(read_bytes(out() / "series"),
+            "1.patch  # needs a person: missing\n2.patch  # needs a person: missing\n");
+  for (const char* name : {"1.patch", "2.patch"})
+    EXPECT_EQ(read_bytes(out() / name), read_bytes(s_.patches() / name));
+}
+
+// The rest is carried, and the new series does once the one patch is mended.
+TEST_F(CarryVerb, LeavesOnlyTheOnePatchToAPerson) {
+  file("a.cpp", kBase, kNow);
+  file("b.cpp", "int h(int x) {\n  return x;\n}\n", "int h(int y) {\n  return y + 1;\n}\n");
+  write_bytes(s_.patches() / "n.txt", "new\n");
+  s_.patch("1.patch", "--- a.cpp\n+++ a.cpp\n@@ f @@\n   first(x);\n+  second(x);\n   last(x);\n");
+  s_.patch("2.patch",
+           "install: n.txt -> n.txt\n"
+           "--- b.cpp\n+++ b.cpp\n@@ h @@\n-  return x;\n+  return -x;\n");
+  s_.patch("3.patch", "--- a.cpp\n+++ a.cpp\n@@ f @@\n   second(x);\n+  third(x);\n   last(x);\n");
+  EXPECT_EQ(outcomes(), (std::vector<std::string>{"re-anchored", "needs a person", "re-anchored"}));
+  EXPECT_EQ(read_bytes(out() / "series"), "1.patch\n2.patch  # needs a person: missing\n3.patch\n");
+  EXPECT_EQ(read_bytes(out() / "n.txt"), "new\n");
+  const auto new_series = [&](const char* verb) {
+    return s_.run_plain(
+        {"patcher", verb, "--root", s_.root().string(), "--series", (out() / "series").string()});
+  };
+  EXPECT_EQ(new_series("apply"), 12);
+  std::string second = read_bytes(out() / "2.patch");
+  second.replace(second.find("-  return x;\n+  return -x;"), 26,
+                 "-  return y + 1;\n+  return -y - 1;");
+  write_bytes(out() / "2.patch", second);
+  EXPECT_EQ(new_series("apply"), 0) << s_.err;
+  EXPECT_EQ(s_.bytes("b.cpp"), "int h(int y) {\n  return -y - 1;\n}\n");
+  EXPECT_TRUE(holds(s_.bytes("a.cpp"), "  first(x);\n  second(x);\n  third(x);\n  more(x);"));
+  EXPECT_EQ(carry(), 3) << "what a person has written is not written over";
+  EXPECT_TRUE(holds(s_.err, ".patch: is there and differs")) << s_.err;
 }
 
 TEST_F(CarryVerb, CarriesNewDeletedAndRenamedFiles) {
