@@ -34,10 +34,13 @@ bool all(const std::vector<PartState>& states, PartState wanted) {
   return std::all_of(states.begin(), states.end(), [&](PartState s) { return s == wanted; });
 }
 
+bool makes(const Patch& patch, const FileMap& from, const FileMap& result) {
+  const Trial trial = try_patch(patch, from, ScopeRule::kStrict, Failures::kFirst);
+  return trial.ok() && trial.after.same_as(result);
+}
+
 std::optional<FileMap> confirm_undone(const Patch& patch, const FileMap& now, Trial backward) {
-  if (!backward.ok()) return std::nullopt;
-  const Trial again = try_patch(patch, backward.after, ScopeRule::kStrict, Failures::kFirst);
-  if (!again.ok() || !again.after.same_as(now)) return std::nullopt;
+  if (!backward.ok() || !makes(patch, backward.after, now)) return std::nullopt;
   return std::move(backward.after);
 }
 
@@ -144,6 +147,10 @@ class Judge {
       return;
     }
     if (!undone.after.same_as(before_)) {
+      if (!makes(patch_, undone.after, forward_.after)) {
+        return refuse(Verdict::kAmbiguous,
+                      "once applied and taken off, the patch would not make the same bytes again");
+      }
       out_.notes.push_back(finding_for(patch_, Verdict::kApplies,
                                        "the tree formats what is replaced in its own way; revert "
                                        "will restore it as the patch has it"));

@@ -144,8 +144,18 @@ class Overlayer {
       out->begin = std::min(out->begin, token.begin);
       out->end = std::max(out->end, token.end);
     }
+    if (out) take_blanks(*out, units_[u]);
     if (out) measure(*out);
     return out;
+  }
+
+  // Blanks at the end of its last line are the unit's where the target has the same there.
+  void take_blanks(Extent& e, const Unit& unit) const {
+    const std::string_view line = unit.lines.back();
+    const std::string_view blanks = line.substr(line.find_last_not_of(" \t") + 1);
+    const uint32_t end = source_.lines().text_end(source_.lines().line_of(e.end - 1));
+    const auto there = std::string_view(source_.bytes()).substr(e.end, end - e.end);
+    if (there == blanks) e.end = end;
   }
 
   void measure(Extent& e) const {

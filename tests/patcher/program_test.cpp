@@ -158,6 +158,43 @@ TEST(Program, RevertKeepsWhatIsNotTheSeries) {
   EXPECT_TRUE(holds(s.out, "nothing to do"));
 }
 
+// A blank at the end of a line is a part of the change like any other byte, in every kind of file.
+TEST(Program, BlanksAtTheEndOfALineComeAndGoWithIt) {
+  const std::pair<std::string, std::string> changes[] = {{"int a = 1;", "int a = 2; "},
+                                                         {"int a = 1;\t ", "int a = 2;"},
+                                                         {"int a = 1;  ", "foo(bar); "},
+                                                         {"int a = 1;  // c ", "int a = 1;"}};
+  for (const char* path : {"a.cpp", "a.md"}) {
+    for (const char* end : {"\n", "\r\n"}) {
+      for (const auto& [from, to] : changes) {
+        SCOPED_TRACE(std::string(path) + ": " + from + "|" + to + "|");
+        const auto file = [&](const std::string& line) {
+          return "x;" + (end + line) + end + "y;" + end;
+        };
+        Scratch s;
+        s.file(path, file(from));
+        s.patch("1.patch", std::string("--- ") + path + "\n+++ " + path + "\n@@ file @@\n-" + from +
+                               "\n+" + to + "\n");
+        EXPECT_EQ(s.run({"apply"}), 0) << s.err;
+        EXPECT_EQ(s.bytes(path), file(to));
+        EXPECT_EQ(s.run({"apply", "--expect-changes"}), exit_code(Verdict::kAlreadyApplied));
+        EXPECT_EQ(s.run({"revert"}), 0) << s.err;
+        EXPECT_EQ(s.bytes(path), file(from));
+      }
+    }
+  }
+}
+
+// The tree's own blanks there would grow each time.
+TEST(Program, WhatWouldNotBeTheSameAgainIsRefused) {
+  Scratch s;
+  s.file("a.cpp", "int a = 1;  \n");
+  s.patch("1.patch", "--- a.cpp\n+++ a.cpp\n@@ file @@\n-int a = 1;\n+int a = 2;  \n");
+  EXPECT_EQ(s.run({"apply"}), exit_code(Verdict::kAmbiguous));
+  EXPECT_TRUE(holds(s.err, "would not make the same bytes again")) << s.err;
+  EXPECT_EQ(s.bytes("a.cpp"), "int a = 1;  \n");
+}
+
 TEST(Program, AnEmptySeriesIsAnErrorUnlessAllowed) {
   Scratch s;
   write_bytes(s.patches() / "series", "# none\n");

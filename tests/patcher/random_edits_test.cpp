@@ -48,7 +48,8 @@ std::string statement(Random& random, size_t depth) {
                                       "call(a, b); /* both */"};
   const std::string text = random.one_in(3) ? "u" + std::to_string(random.below(1000)) + "();"
                                             : kPool[random.below(std::size(kPool))];
-  return text.empty() ? text : std::string(2 * depth, ' ') + text;
+  const std::string blanks = random.one_in(8) ? (random.one_in(2) ? "  " : "\t") : "";
+  return text.empty() ? text : std::string(2 * depth, ' ') + text + blanks;
 }
 
 void block(Random& random, size_t depth, Lines& out) {
