@@ -68,8 +68,9 @@ class Program {
     const auto root = std::make_shared<const TreeRoot>(options_.root);
     settle_journal(*root);
     const FileMap on_disk(root);
-    const Plan plan = options_.verb == Verb::kRevert ? plan_revert(series, on_disk)
-                                                     : plan_apply(series, on_disk, review_.get());
+    if (const auto code = leaves_no_hole(on_disk)) return *code;
+    const Plan plan =
+        options_.verb == Verb::kRevert ? plan_revert(series, on_disk) : applied(series, on_disk);
     if (options_.verb == Verb::kDiff) return show_diff(plan);
     const bool writes = options_.verb == Verb::kApply || options_.verb == Verb::kRevert;
     int written = -1;
@@ -140,6 +141,20 @@ class Program {
     return std::nullopt;
   }
 
+  Plan applied(const Series& series, const FileMap& tree) const {
+    return plan_apply(series, tree, review_.get(),
+                      options_.unpatched ? InTree::kUpstream : InTree::kAnybody);
+  }
+
+  // revert --until N, while patches after the N-th are applied: the exit code of the refusal.
+  std::optional<int> leaves_no_hole(const FileMap& on_disk) {
+    if (options_.verb != Verb::kRevert || !options_.until) return std::nullopt;
+    const Series all = load_series(options_.series, std::nullopt, options_.allow_empty);
+    const std::vector<Finding> above = applied_above(all, *options_.until, on_disk);
+    if (above.empty()) return std::nullopt;
+    return report_.malformed(above);
+  }
+
   MoveRule move_rule() const {
     return options_.follow_moves ? MoveRule::kFollow : MoveRule::kRefuse;
   }
@@ -163,7 +178,7 @@ class Program {
 
   // check and diff of a tree that nobody checked out.
   int judge_revision(const Series& series) {
-    const Plan plan = plan_apply(series, revision_tree(), review_.get());
+    const Plan plan = applied(series, revision_tree());
     if (options_.verb == Verb::kDiff) return show_diff(plan);
     return report_.plan(plan, -1);
   }

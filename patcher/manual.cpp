@@ -14,7 +14,8 @@ const std::vector<VerbRow>& all_verbs() {
        "dry run: judge every patch on the tree, write nothing (the default)",
        R"(Prints one line a patch with its verdict, then what is wrong, with file:line and the nearest
 candidate, and what is worth to note. Patch k is judged on the result of patches 1 to k-1;
-all refusals are reported in one run. With --diffs, says too where a patch still applies but
+all refusals are reported in one run. A patch that is in the tree counts as applied; where nobody
+has applied any, as in upstream's tree, --unpatched makes it obsolete. With --diffs, says too where a patch still applies but
 gives another diff than the one stored, because its surroundings changed. With --base or
 --base-rev, the tree that the series was made for, refuses too a patch that applies but adds a line that uses a name
 which is gone since, or calls a function whose parameters changed; and says of a patch without
@@ -25,7 +26,7 @@ statement that an #if cuts through is as good as damaged, and what is around it 
        {"# would the series apply to src?\npatcher check --root src --series patches/series",
         "# annotations on a pull request\npatcher check --root src --format github",
         "# every night in CI, against upstream's newest\n"
-        "patcher check --root src --rev origin/main --format github",
+        "patcher check --root src --rev origin/main --unpatched --format github",
         "# for a code scanning service\npatcher check --root src --format sarif",
         "# does each patch still mean what it meant on v1?\npatcher check --base v1 --root v2",
         "# the same, both from one repository\n"
@@ -65,7 +66,7 @@ nothing to do.)",
        R"(Judges the series at every commit after A up to B, along first parents: a branch that was
 merged counts at its merge. Nothing is checked out or written. Each patch is listed with its
 verdict at B, the commits at which the verdict changed and, where upstream has made the same
-change, since when. The exit code is that of a check at B.)",
+change, since when. The exit code is as of a check --unpatched at B.)",
        {"# what broke since the last release?\npatcher drift v1.2..main --root src",
         "# the same for a program\npatcher drift v1.2..main --root src --json"}},
       {"import",

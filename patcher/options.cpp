@@ -123,6 +123,9 @@ void add_options(CLI::App& app, Options& o, Aliases& a) {
   app.add_flag("--expect-changes", o.expect_changes,
                "Exit with already_applied's code when there is nothing to do")
       ->group("Options of check, diff, apply, revert");
+  app.add_flag("--unpatched", o.unpatched,
+               "Nobody has applied the series here: a patch that is in the tree is obsolete")
+      ->group("Options of check");
   app.add_option("--diffs", o.diffs, "Compare with the diffs stored there")
       ->group("Options of check")
       ->option_text("DIR");
@@ -145,7 +148,7 @@ std::string import_contradiction(const Options& o, const Aliases& a) {
   }
   const bool others = o.stat || o.side_by_side || !o.html.empty() || a.width >= 0 || a.until >= 0 ||
                       (!carry && !o.rev.empty()) || !o.diffs.empty() || o.allow_empty ||
-                      o.expect_changes || o.commit || !o.branch.empty();
+                      o.expect_changes || o.unpatched || o.commit || !o.branch.empty();
   if (others)
     return "import and carry take --base, --base-rev, --root, --series, --out-dir, --format and "
            "--color only, carry --rev and --follow-moves too";
@@ -191,6 +194,7 @@ std::string contradiction(const Options& o, const Aliases& a) {
     return fmt::format("`{}`: only drift and import take more than a verb", a.operands.front());
   }
   if (o.verb != Verb::kCheck && !o.diffs.empty()) return "--diffs belongs to check";
+  if (o.verb != Verb::kCheck && o.unpatched) return "--unpatched belongs to check";
   if (o.verb == Verb::kDrift && o.expect_changes) {
     return "--expect-changes belongs to check, diff, apply and revert";
   }

@@ -31,6 +31,7 @@ struct Options {
   size_t width = 0;  // 0: the default of side_by_side
   bool allow_empty = false;
   bool expect_changes = false;
+  bool unpatched = false;  // check: what is in the tree is upstream's
   std::string color = "auto";
   std::string out_dir;  // diff: write there
   std::string html;     // diff: write a review page there

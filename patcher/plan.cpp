@@ -22,8 +22,11 @@ PatchPlan blank_plan(const Series& series, size_t i, const FileMap& before) {
 
 class ApplyPlanner {
  public:
-  ApplyPlanner(const Series& series, const FileMap& on_disk, BaseReview* review)
-      : series_(series), review_(review), plan_{.on_disk = on_disk, .result = on_disk} {}
+  ApplyPlanner(const Series& series, const FileMap& on_disk, BaseReview* review, InTree in_tree)
+      : series_(series),
+        review_(review),
+        in_tree_(in_tree),
+        plan_{.on_disk = on_disk, .result = on_disk} {}
 
   Plan run() {
     SeriesState state = detect_state(series_, plan_.on_disk);
@@ -32,6 +35,7 @@ class ApplyPlanner {
       PatchPlan p = blank_plan(series_, i, state.states[i]);
       p.after = state.states[i + 1];
       p.verdict = Verdict::kAlreadyApplied;
+      if (in_tree_ == InTree::kUpstream) obsolete(p, "its change is in the tree");
       plan_.patches.push_back(std::move(p));
     }
     const TrialCache cache = try_ahead(series_, state.applied, plan_.on_disk);
@@ -82,15 +86,21 @@ class ApplyPlanner {
 
   // In the tree although a patch before it is not: nobody applied it as part of this series.
   void already(PatchPlan& p) const {
+    if (in_tree_ == InTree::kUpstream) return obsolete(p, "its change is in the tree");
     const auto pending =
         std::find_if(plan_.patches.begin(), plan_.patches.end(),
                      [](const auto& q) { return q.verdict != Verdict::kAlreadyApplied; });
     if (pending == plan_.patches.end()) return;
+    obsolete(p, fmt::format("its change is in the tree although patch {} is not", pending->number));
+    p.findings.back().hints.push_back(fmt::format(
+        "or it was applied without patch {}: a series of it alone reverts it", pending->number));
+  }
+
+  static void obsolete(PatchPlan& p, std::string message) {
     p.verdict = Verdict::kObsolete;
     Finding f{.verdict = Verdict::kObsolete,
               .origin = {.file = p.patch->name, .line = 1, .column = 1},
-              .message = fmt::format("its change is in the tree although patch {} is not",
-                                     pending->number)};
+              .message = std::move(message)};
     f.hints.push_back(fmt::format("upstream has it: drop patch {}", p.number));
     p.findings.push_back(std::move(f));
   }
@@ -124,6 +134,7 @@ class ApplyPlanner {
 
   const Series& series_;
   BaseReview* review_;  // may be null
+  InTree in_tree_;
   Plan plan_;
   std::set<std::pair<std::string, std::string>> told_;
 };
@@ -168,9 +179,23 @@ SeriesState detect_state(const Series& series, const FileMap& on_disk) {
   return {.applied = 0, .states = {on_disk}};
 }
 
-Plan plan_apply(const Series& series, const FileMap& on_disk, BaseReview* review) {
+Plan plan_apply(const Series& series, const FileMap& on_disk, BaseReview* review, InTree in_tree) {
   read_ahead(series, on_disk);
-  return ApplyPlanner(series, on_disk, review).run();
+  return ApplyPlanner(series, on_disk, review, in_tree).run();
+}
+
+std::vector<Finding> applied_above(const Series& series, size_t count, const FileMap& on_disk) {
+  std::vector<Finding> out;
+  for (size_t i = count; i < series.patches.size(); ++i) {
+    const Patch& patch = series.patches[i];
+    if (!patch.usable() || !take_off(patch, on_disk)) continue;
+    out.push_back(
+        {.verdict = Verdict::kOutdated,
+         .origin = {.file = patch.name, .line = 1, .column = 1},
+         .message = fmt::format("it is applied, and patch {} below it would come off", count)});
+    out.back().hints.push_back("revert without --until takes both off");
+  }
+  return out;
 }
 
 Plan plan_revert(const Series& series, const FileMap& on_disk) {

@@ -45,14 +45,23 @@ struct SeriesState {
 };
 SeriesState detect_state(const Series& series, const FileMap& on_disk);
 
+// Who is to have put into the tree what is there already. kAnybody: the series' first patches that
+// are there count as applied. kUpstream: nobody has applied the series, so that each is obsolete.
+enum class InTree { kAnybody, kUpstream };
+
 // REQUIRES series.errors.empty(). Patch k is judged on the result of patches 1..k-1; a refused
 // patch changes nothing, and the ones after it are still judged, so that one run reports all
 // failures. With a review (of the same series), a patch that it objects to is refused as well, and
 // one that has no place gets its hints.
-Plan plan_apply(const Series& series, const FileMap& on_disk, BaseReview* review = nullptr);
+Plan plan_apply(const Series& series, const FileMap& on_disk, BaseReview* review = nullptr,
+                InTree in_tree = InTree::kAnybody);
 
 // The same for taking the applied patches off, last first: kApplies means that the undoing applies,
 // kAlreadyApplied that the patch is not in the tree.
 Plan plan_revert(const Series& series, const FileMap& on_disk);
+
+// The patches from series.patches[count] on that are applied: taking off only those before them
+// would leave them on a tree that they were not made for. kOutdated.
+std::vector<Finding> applied_above(const Series& series, size_t count, const FileMap& on_disk);
 
 }  // namespace patcher

@@ -146,6 +146,45 @@ TEST(Program, UntilTakesTheFirstPatchesOnly) {
   EXPECT_EQ(s.run({"apply", "--until", "4"}), exit_code(Verdict::kMalformed));
 }
 
+// The second would be left on a tree without the first, where it can neither come off nor count.
+TEST(Program, RevertUntilLeavesNoHole) {
+  Scratch s;
+  s.file("a.cpp", "int a;\n");
+  s.file("b.cpp", "int a;\n");
+  s.patch("1.patch", kChangeA);
+  s.patch("2.patch", "--- b.cpp\n+++ b.cpp\n@@ file @@\n-int a;\n+int c;\n");
+  ASSERT_EQ(s.run({"apply"}), 0) << s.err;
+  EXPECT_EQ(s.run({"revert", "--until", "1"}), exit_code(Verdict::kOutdated));
+  EXPECT_TRUE(holds(s.err, "2.patch:1:1: error: outdated: it is applied, and patch 1 below it"))
+      << s.err;
+  EXPECT_EQ(s.bytes("a.cpp"), "int b;\n");
+  EXPECT_EQ(s.run({"revert", "--until", "2"}), 0) << s.err;
+  ASSERT_EQ(s.run({"apply", "--until", "1"}), 0) << s.err;
+  EXPECT_EQ(s.run({"revert", "--until", "1"}), 0) << s.err;
+  EXPECT_EQ(s.bytes("a.cpp"), "int a;\n");
+}
+
+// In upstream's tree nobody has applied anything: a check of it must not pass in silence.
+TEST(Program, WhatIsInAnUnpatchedTreeIsObsolete) {
+  Scratch s;
+  s.file("a.cpp", "int b;\n");
+  s.file("b.cpp", "int a;\n");
+  s.patch("1.patch", kChangeA);
+  s.patch("2.patch", "--- b.cpp\n+++ b.cpp\n@@ file @@\n-int a;\n+int c;\n");
+  EXPECT_EQ(s.run({"check"}), 0);
+  EXPECT_EQ(s.run({"check", "--unpatched"}), exit_code(Verdict::kObsolete));
+  EXPECT_TRUE(holds(s.out, "1/2 obsolete")) << s.out;
+  EXPECT_TRUE(holds(s.out, "2/2 applies")) << s.out;
+  EXPECT_TRUE(holds(s.err, "1.patch:1:1: error: obsolete: its change is in the tree")) << s.err;
+  EXPECT_TRUE(holds(s.err, "upstream has it: drop patch 1")) << s.err;
+  s.file("a.cpp", "int a;\n");
+  EXPECT_EQ(s.run({"check", "--unpatched"}), 0) << s.err;
+  s.file("b.cpp", "int c;\n");
+  EXPECT_EQ(s.run({"check", "--unpatched"}), exit_code(Verdict::kObsolete));
+  EXPECT_TRUE(holds(s.out, "1/2 applies")) << s.out;
+  EXPECT_EQ(s.run({"apply", "--unpatched"}), kExitUsage);
+}
+
 TEST(Program, RevertKeepsWhatIsNotTheSeries) {
   Scratch s;
   s.file("a.cpp", "int a;\n\nint mine;\n");
