@@ -60,6 +60,7 @@ class Carrier {
       if (!place) {
         refuse(failure.verdict, block.before_begin + 1, failure.message);
         out_.failure->place = failure.place;
+        out_.failure->candidates = std::move(failure.candidates);
         return;
       }
       std::string why;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "patcher/holder.h"
+#include "patcher/nearest.h"
 
 namespace patcher {
 namespace {
@@ -51,6 +52,8 @@ std::optional<PlaceFinder::Ranges> PlaceFinder::ranges(const ChangeBlock& block,
   if (there.size() != 1) {
     failure.verdict = there.empty() ? Verdict::kMissing : Verdict::kAmbiguous;
     failure.message = fmt::format("`{}` is there {} times", scope->display(), there.size());
+    for (const Scope* s : there)
+      failure.candidates.push_back(target_.source().candidate(s->begin));
     return std::nullopt;
   }
   return Ranges{base, code_range(target_.source(), there[0]->begin, there[0]->end), scope};
@@ -293,6 +296,11 @@ std::optional<CarriedPlace> PlaceFinder::find(const ChangeBlock& block, Finding&
         in->scope == nullptr
             ? "the changed lines are not there any more"
             : fmt::format("the changed lines are not in `{}` any more", in->scope->display());
+    if (const auto at = nearest_lines(base_, block, in->base, target_, in->target)) {
+      const uint32_t byte = target_.token(*at).begin;
+      failure.place = target_.source().place(byte);
+      failure.candidates.push_back(target_.source().candidate(byte));
+    }
     return std::nullopt;
   }
   out.begin = *place;

@@ -2,11 +2,26 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "patcher/anchor.h"
+#include "patcher/change_blocks.h"
 #include "patcher/source.h"
+#include "patcher/token_index.h"
 
 namespace patcher {
+
+// A run of tokens, as numbers, against a file's: where most of it is at its place, and how much.
+struct NearestRun {
+  size_t at = 0;
+  size_t equal = 0;   // tokens that agree
+  size_t prefix = 0;  // of these, before the first that does not
+};
+
+// Nothing when no token agrees, or when looking for it would take more than kMatchSteps.
+std::optional<NearestRun> nearest_run(const std::vector<uint32_t>& run,
+                                      const std::vector<uint32_t>& file,
+                                      const std::vector<CodeRange>& ranges);
 
 // The place in the ranges that has most of the anchor's tokens where the anchor has them. For
 // messages only: nothing is ever edited there.
@@ -19,8 +34,15 @@ struct Nearest {
   std::string wanted = {};  // its text in the patch
 };
 
-// Nothing when no token agrees, or when looking for it would take more than kMatchSteps.
+// Nothing where nearest_run() finds nothing.
 std::optional<Nearest> nearest_place(const Source& source, const Side& side,
                                      const std::vector<CodeRange>& ranges);
+
+// The code token of the target where most is left of the words of the base's lines that a block
+// changes, or, where it only adds, of those next to it; nothing if that is not more than half of
+// them. REQUIRES that the block lies in in_base.
+std::optional<size_t> nearest_lines(const TokenIndex& base, const ChangeBlock& block,
+                                    CodeRange in_base, const TokenIndex& target,
+                                    CodeRange in_target);
 
 }  // namespace patcher

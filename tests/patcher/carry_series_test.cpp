@@ -106,6 +106,23 @@ TEST_F(CarryVerb, LeavesOnlyTheOnePatchToAPerson) {
   EXPECT_TRUE(holds(s_.err, ".patch: is there and differs")) << s_.err;
 }
 
+TEST_F(CarryVerb, NamesTheNearestPlaceToAPerson) {
+  file("a.cpp", kBase,
+       "int g(int x) {\n  return x;\n}\n\nint f(int x) {\n  first(x);\n  more(x);\n  last(x, 1);\n"
+       "  return x;\n}\n");
+  s_.patch("1.patch", "--- a.cpp\n+++ a.cpp\n@@ f @@\n-  last(x);\n+  last(-x);\n");
+  EXPECT_EQ(carry(), 12);
+  EXPECT_TRUE(holds(s_.err, "a.cpp:8:3: error: missing: the changed lines are not in `f(int)`"))
+      << s_.err;
+  EXPECT_TRUE(holds(s_.err, "a.cpp:8:3: in f(int): last(x, 1);")) << s_.err;
+  // Nothing is near enough to be worth a look.
+  s_.file("a.cpp", "int f(int x) {\n  while (x > 0) --x;\n  return twice(x);\n}\n");
+  fs::remove_all(out());
+  EXPECT_EQ(carry(), 12);
+  EXPECT_TRUE(holds(s_.err, "a.cpp: error: missing: the changed lines are not in `f(int)`"))
+      << s_.err;
+}
+
 TEST_F(CarryVerb, CarriesNewDeletedAndRenamedFiles) {
   file("old.cpp", kBase, kNow);
   file("gone.txt", "gone\n", "gone\n");
