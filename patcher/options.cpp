@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <map>
 
+#include "patcher/command_words.h"
+#include "patcher/error.h"
 #include "patcher/manual.h"
 
 namespace patcher {
@@ -161,6 +163,12 @@ std::string import_contradiction(const Options& o, const Aliases& a) {
 std::string contradiction(const Options& o, const Aliases& a) {
   const int verbs = (a.verb.empty() ? 0 : 1) + (a.apply ? 1 : 0) + (a.revert ? 1 : 0);
   if (verbs > 1) return "give one of: a verb, --apply, --revert";
+  if (a.json && o.format != "text" && o.format != "json") {
+    return "--json and --format " + o.format + " contradict each other";
+  }
+  if (o.verb != Verb::kCheck && (o.format == "github" || o.format == "sarif")) {
+    return "--format " + o.format + " belongs to check";
+  }
   const bool based = !o.base.empty() || !o.base_rev.empty();
   if (o.follow_moves && o.verb != Verb::kCarry && (o.verb != Verb::kCheck || !based)) {
     return "--follow-moves belongs to carry and check --base";
@@ -176,12 +184,6 @@ std::string contradiction(const Options& o, const Aliases& a) {
   }
   if (views > 1) return "give one of --stat, --side-by-side, --html and --out-dir";
   if (a.width >= 0 && !o.side_by_side) return "--width belongs to --side-by-side";
-  if (a.json && o.format != "text" && o.format != "json") {
-    return "--json and --format " + o.format + " contradict each other";
-  }
-  if (o.verb != Verb::kCheck && (o.format == "github" || o.format == "sarif")) {
-    return "--format " + o.format + " belongs to check";
-  }
   if (!o.rev.empty() && o.verb != Verb::kCheck && o.verb != Verb::kDiff) {
     return "--rev belongs to check, diff and carry: a revision cannot be written to";
   }
@@ -228,36 +230,13 @@ int usage_error(std::ostream& err, const std::string& what) {
   return kExitUsage;
 }
 
-// The words of a command line that are neither options nor their values, and whether it asks for
-// help.
-struct Words {
-  std::vector<std::string_view> plain = {};
-  bool help = false;
-};
-
-Words words_of(std::span<const char* const> args, const std::vector<OptionRow>& options) {
-  Words words;
-  for (size_t i = 1; i < args.size(); ++i) {
-    const std::string_view arg = args[i];
-    if (!arg.starts_with('-')) {
-      words.plain.push_back(arg);
-      continue;
-    }
-    words.help = words.help || arg == "--help" || arg == "-h";
-    for (const OptionRow& o : options) {
-      const bool named = std::find(o.names.begin(), o.names.end(), arg) != o.names.end();
-      if (named && !o.value.empty()) ++i;
-    }
-  }
-  return words;
-}
-
-// `help VERB`, `VERB --help` and `completion SHELL`: what needs no tree and no series, wherever
-// options stand.
+// `help VERB`, `VERB --help`, `completion SHELL` and empty values: what needs no tree and no
+// series, wherever options stand.
 std::optional<int> print_about(std::span<const char* const> args, const CLI::App& app,
                                std::ostream& out, std::ostream& err) {
   const std::vector<OptionRow> options = option_rows(app);
-  const auto [plain, help] = words_of(args, options);
+  const auto [plain, help, given_nothing] = words_of(args, options);
+  if (!given_nothing.empty()) return usage_error(err, given_nothing + " has an empty value");
   if (plain.empty()) return std::nullopt;
   const std::string_view first = plain[0];
   const std::string_view second = plain.size() > 1 ? plain[1] : "";
@@ -286,7 +265,14 @@ bool imports_commits(const Options& o) {
   const std::string extension = only.extension().string();
   const bool is_patch_name =
       extension == ".patch" || extension == ".diff" || extension == ".mbox" || extension == ".eml";
-  return !is_patch_name && !std::filesystem::exists(only);
+  if (is_patch_name) return false;
+  std::error_code error;
+  const auto type = std::filesystem::status(only, error).type();
+  if (type == std::filesystem::file_type::not_found || error == std::errc::filename_too_long) {
+    return true;
+  }
+  if (error) throw BrokenEnvironment(fmt::format("{}: {}", o.files.front(), error.message()));
+  return false;
 }
 
 std::string carry_command(const Options& o) {
@@ -316,10 +302,10 @@ std::optional<int> parse_options(std::span<const char* const> args, Options& opt
   if (aliases.apply) options.verb = Verb::kApply;
   if (aliases.revert) options.verb = Verb::kRevert;
   if (aliases.until >= 0) options.until = static_cast<size_t>(aliases.until);
+  options.json = aliases.json || options.format == "json";
   const std::string wrong = contradiction(options, aliases);
   if (!wrong.empty()) return usage_error(err, wrong);
   if (aliases.json) options.format = "json";
-  options.json = options.format == "json";
   if (options.verb == Verb::kDrift) options.range = aliases.operands.front();
   const bool has_base = options.verb == Verb::kImport || !options.base_rev.empty();
   if (has_base && options.base.empty()) options.base = options.root;

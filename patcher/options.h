@@ -39,13 +39,14 @@ struct Options {
 };
 
 // Whether import is given a commit or a range in place of files: one word that is no file and has
-// no file's name.
+// no file's name. Throws BrokenEnvironment when nobody can say whether there is such a file.
 bool imports_commits(const Options& options);
 
 // The call of carry for the tree and the series of a check or apply with --base.
 std::string carry_command(const Options& options);
 
-// Prints help, version or a usage error and gives the exit code to leave with, or fills `options`.
+// Prints help, version or a usage error and gives the exit code to leave with, or fills `options`,
+// of which `verb` and `json` hold too when it throws BrokenEnvironment.
 std::optional<int> parse_options(std::span<const char* const> args, Options& options,
                                  std::ostream& out, std::ostream& err);
 

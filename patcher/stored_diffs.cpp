@@ -56,6 +56,19 @@ std::string compare(const std::string& name, const std::string& now,
                      first_difference(*stored, now));
 }
 
+// The names of the stored diffs, sorted.
+std::vector<std::string> diffs_in(const std::string& directory) {
+  std::vector<std::string> names;
+  std::error_code error;
+  fs::directory_iterator entry(directory, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    if (entry->path().extension() == ".diff") names.push_back(entry->path().filename().string());
+  }
+  if (error) throw BrokenEnvironment(fmt::format("{}: {}", directory, error.message()));
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 }  // namespace
 
 std::string diff_name(const Patch& patch) {
@@ -77,9 +90,7 @@ void store_diffs(const Plan& plan, const std::string& directory) {
 }
 
 std::vector<std::string> compare_diffs(const Plan& plan, const std::string& directory) {
-  if (!fs::is_directory(directory)) {
-    throw BrokenEnvironment(fmt::format("{}: is no directory", directory));
-  }
+  const std::vector<std::string> stored = diffs_in(directory);
   std::vector<std::string> messages;
   std::vector<std::string> known;
   for (const PatchPlan& p : plan.patches) {
@@ -88,15 +99,10 @@ std::vector<std::string> compare_diffs(const Plan& plan, const std::string& dire
     std::string message = compare(name, patch_diff(p), read_file(fs::path(directory) / name));
     if (!message.empty()) messages.push_back(std::move(message));
   }
-  std::vector<std::string> stray;
-  for (const auto& entry : fs::directory_iterator(directory)) {
-    const std::string name = entry.path().filename().string();
-    const bool diff = entry.path().extension() == ".diff";
-    if (diff && std::find(known.begin(), known.end(), name) == known.end()) stray.push_back(name);
-  }
-  std::sort(stray.begin(), stray.end());
-  for (const auto& name : stray)
+  for (const auto& name : stored) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     messages.push_back(fmt::format("{}: belongs to no patch", name));
+  }
   return messages;
 }
 

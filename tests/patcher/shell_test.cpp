@@ -1,0 +1,144 @@
+// The program in a shell, a script or CI: empty variables, unreadable paths, full disks.
+#include <nlohmann/json.hpp>
+
+#include "patcher/verdict.h"
+#include "tests/patcher/scratch.h"
+
+namespace patcher {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::Test;
+
+class Shell : public Test {
+ protected:
+  void SetUp() override {
+    s.file("a.cpp", "int a;\n");
+    s.patch("1.patch", kChangeA);
+    write_bytes(s.directory() / "1.diff",
+                "--- a/a.cpp\n+++ b/a.cpp\n@@ -1 +1 @@\n-int a;\n+int b;\n");
+    // A path of which nobody, root neither, can say what it is.
+    fs::create_symlink("loop", s.directory() / "loop");
+  }
+  std::string in(const std::string& name) const { return (s.directory() / name).string(); }
+  Scratch s;
+};
+
+// --- an empty value is a variable that is not set, and never stands for "not given"
+
+TEST_F(Shell, AnEmptyValueIsNamedAndRefused) {
+  const std::vector<std::vector<std::string>> wrong = {
+      {"check", "--rev", ""},      {"check", "--base", ""},
+      {"check", "--base-rev", ""}, {"check", "--diffs", ""},
+      {"check", "--format", ""},   {"diff", "--html", ""},
+      {"diff", "--out-dir", ""},   {"apply", "--root", ""},
+      {"apply", "--series", ""},   {"apply", "--commit", "--branch", ""}};
+  for (auto args : wrong) {
+    const std::string option = args[args.size() - 2];
+    EXPECT_EQ(s.run(args), kExitUsage) << option;
+    EXPECT_TRUE(s.err.starts_with("patcher: " + option + " has an empty value\n")) << s.err;
+    args.pop_back();
+    args.back() += "=";
+    EXPECT_EQ(s.run(args), kExitUsage) << option;
+    EXPECT_TRUE(s.err.starts_with("patcher: " + option + " has an empty value\n")) << s.err;
+  }
+  for (const char* verb : {"import", "drift"}) {
+    EXPECT_EQ(s.run({verb, "", "--out-dir", in("made")}), kExitUsage) << verb;
+    EXPECT_TRUE(holds(s.err, "an argument has an empty value")) << s.err;
+  }
+  EXPECT_EQ(s.bytes("a.cpp"), "int a;\n");
+}
+
+// --- a path that cannot be looked at
+
+TEST_F(Shell, APathThatCannotBeLookedAtIsABrokenEnvironment) {
+  const auto fails = [&](std::vector<std::string> args, const std::string& words) {
+    EXPECT_EQ(s.run(args), kExitEnvironment) << args.front();
+    EXPECT_TRUE(holds(s.err, words)) << s.err;
+  };
+  const std::string long_name(300, 'x');
+  const std::string made = in("made");
+  fails({"import", in("loop"), "--out-dir", made}, "/loop: Too many levels of symbolic links");
+  fails({"import", in("loop/1"), "--out-dir", made}, "/loop/1: Too many levels of symbolic links");
+  fails({"import", long_name, "--out-dir", made}, "patcher: ");
+  fails({"import", long_name + ".patch", "--out-dir", made}, long_name);
+  fails({"check", "--diffs", in("loop")}, "/loop: Too many levels of symbolic links");
+  fails({"check", "--diffs", in(long_name)}, "File name too long");
+  fails({"check", "--diffs", in("1.diff")}, "1.diff: Not a directory");
+  fails({"diff", "--out-dir", in("loop/x")}, "/loop/x: ");
+  fails({"diff", "--html", in("loop/x")}, "/loop/x: ");
+  fails({"import", in("1.diff"), "--out-dir", in("loop/x")}, "/loop/x/");
+  const std::string series = (s.patches() / "series").string();
+  for (const auto& [root, list] : {std::pair{in(long_name), series}, {s.root(), in(long_name)}}) {
+    EXPECT_EQ(s.run_plain({"patcher", "--root", root, "--series", list}), kExitEnvironment);
+    EXPECT_TRUE(holds(s.err, long_name)) << s.err;
+  }
+  EXPECT_FALSE(fs::exists(made));
+}
+
+// --- JSON of what has no verdict
+
+TEST_F(Shell, JsonSaysWhatIsBroken) {
+  const auto broken = [&](std::vector<std::string> args) {
+    args.insert(args.end(), {"--json"});
+    EXPECT_EQ(s.run(args), kExitEnvironment);
+    const json j = json::parse(s.out);
+    EXPECT_EQ(j["verb"], args.front());
+    EXPECT_EQ(j["exit_code"], kExitEnvironment);
+    EXPECT_EQ(s.err, "patcher: " + std::string(j["error"]) + "\n");
+  };
+  broken({"check", "--diffs", in("nowhere")});
+  broken({"check", "--rev", "HEAD"});
+  broken({"import", in("loop"), "--out-dir", in("made")});
+  EXPECT_EQ(s.run({"check", "--diffs", in("nowhere")}), kExitEnvironment);
+  EXPECT_EQ(s.out, "");
+}
+
+// --- output that nobody gets
+
+// Takes some bytes, then is full.
+class Full : public std::streambuf {
+ public:
+  explicit Full(size_t room) : room_(room) {}
+
+ protected:
+  int_type overflow(int_type c) override {
+    return room_ > 0 && room_-- > 0 ? c : traits_type::eof();
+  }
+
+ private:
+  size_t room_;
+};
+
+TEST_F(Shell, OutputThatCannotBeWrittenIsNoSuccess) {
+  const std::string root = s.root().string();
+  const std::string series = (s.patches() / "series").string();
+  const std::string diff = in("1.diff");
+  const std::string made = in("made");
+  const std::vector<std::vector<const char*>> all = {
+      {"check"},
+      {"check", "--json"},
+      {"check", "--format", "sarif"},
+      {"diff"},
+      {"diff", "--side-by-side"},
+      {"--help"},
+      {"--version"},
+      {"help", "apply"},
+      {"completion", "bash"},
+      {"import", diff.c_str(), "--json", "--out-dir", made.c_str()}};
+  for (std::vector<const char*> args : all) {
+    args.insert(args.begin(), "patcher");
+    args.insert(args.end(), {"--root", root.c_str(), "--series", series.c_str()});
+    for (const size_t room : {size_t{0}, size_t{20}}) {
+      Full full(room);
+      std::ostream out(&full);
+      std::ostringstream err;
+      EXPECT_EQ(run_cli(args, out, err), kExitEnvironment) << args[1];
+      EXPECT_EQ(err.str(), "patcher: standard output: cannot be written\n") << args[1];
+    }
+  }
+}
+
+}  // namespace
+}  // namespace patcher
