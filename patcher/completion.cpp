@@ -34,13 +34,20 @@ std::string verb_names() {
   return out;
 }
 
+// bashcompinit stands on compinit, which a shell may not have run yet.
+constexpr const char* kZshStart =
+    "(( $+functions[compdef] )) || { autoload -U compinit && compinit }\n"
+    "autoload -U +X bashcompinit && bashcompinit\n";
+
 // --- bash (zsh runs the same functions after bashcompinit)
+
+constexpr const char* kFiles = "_patcher_paths default -f";
 
 std::string value_case(const OptionRow& o) {
   std::string what = "COMPREPLY=()";
+  if (o.value == "FILE") what = kFiles;
   if (has_choices(o)) what = fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$cur\"))", choices(o));
-  if (o.value == "DIR") what = "COMPREPLY=($(compgen -d -- \"$cur\"))";
-  if (o.value == "FILE") what = "COMPREPLY=($(compgen -f -- \"$cur\"))";
+  if (o.value == "DIR") what = "_patcher_paths dirnames -d";
   return fmt::format("    {}) {}; return ;;\n", fmt::join(o.names, "|"), what);
 }
 
@@ -57,17 +64,25 @@ std::string bash_script(const std::vector<OptionRow>& options) {
     of_verbs += fmt::format("    {}) words='{}' ;;\n", verb.name, words);
   }
   return fmt::format(
+      // Bash itself knows blanks in names and adds the `/` of a directory; zsh has no compopt.
+      "_patcher_paths() {{\n"
+      "  local IFS=$'\\n'\n"
+      "  COMPREPLY=()\n"
+      "  compopt -o $1 >/dev/null 2>&1 || COMPREPLY=($(compgen $2 -- \"$cur\"))\n"
+      "}}\n"
       "_patcher() {{\n"
-      "  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} word words=''\n"
+      "  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} i verb='' words\n"
       "  case $prev in\n{0}  esac\n"
-      "  for word in \"${{COMP_WORDS[@]:1:COMP_CWORD-1}}\"; do\n"
-      "    case \" {1} \" in *\" $word \"*) words=$word; break ;; esac\n"
+      // By index: zsh has no ${{NAME[@]:FROM:COUNT}} with a variable.
+      "  for ((i = 1; i < COMP_CWORD; ++i)); do\n"
+      "    case \" {1} \" in *\" ${{COMP_WORDS[i]}} \"*) verb=${{COMP_WORDS[i]}}; break ;; esac\n"
       "  done\n"
-      "  case $words in\n{2}    *) words='{1} {3}' ;;\n  esac\n"
+      "  case $verb in\n{2}    *) words='{1} {3}' ;;\n  esac\n"
+      "  case $verb:$cur in import:-*) ;; import:*) {4}; return ;; esac\n"
       "  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
       "}}\n"
       "complete -F _patcher patcher\n",
-      values, verb_names(), of_verbs, names(options, ""));
+      values, verb_names(), of_verbs, names(options, ""), kFiles);
 }
 
 // --- fish
@@ -94,7 +109,9 @@ std::string fish_option(const OptionRow& o, const std::string& name) {
 }
 
 std::string fish_script(const std::vector<OptionRow>& options) {
-  std::string out = "complete -c patcher -f\n";
+  std::string out =
+      "complete -c patcher -f\n"
+      "complete -c patcher -n '__fish_seen_subcommand_from import' -F\n";
   for (const VerbRow& verb : all_verbs()) {
     out += fmt::format("complete -c patcher -n __fish_use_subcommand -a {} -d {}\n", verb.name,
                        fish_quoted(verb.summary));
@@ -114,7 +131,7 @@ std::string fish_script(const std::vector<OptionRow>& options) {
 
 std::string completion_script(std::string_view shell, const std::vector<OptionRow>& options) {
   if (shell == "bash") return bash_script(options);
-  if (shell == "zsh") return "autoload -U +X bashcompinit && bashcompinit\n" + bash_script(options);
+  if (shell == "zsh") return kZshStart + bash_script(options);
   return shell == "fish" ? fish_script(options) : std::string();
 }
 

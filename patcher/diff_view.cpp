@@ -6,6 +6,7 @@
 
 #include "patcher/align.h"
 #include "patcher/diff.h"
+#include "patcher/text_columns.h"
 
 namespace patcher {
 namespace {
@@ -126,20 +127,6 @@ std::string with_reversed(std::string_view line, const Spans& spans) {
   return out + std::string(line.substr(at));
 }
 
-// Code points, which is what a terminal's columns nearly always are.
-size_t columns_of(std::string_view text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-std::string cut_to(std::string_view text, size_t columns) {
-  size_t end = 0;
-  for (size_t n = 0; end < text.size(); ++end) {
-    if ((text[end] & 0xC0) != 0x80 && n++ == columns) break;
-  }
-  return std::string(text.substr(0, end));
-}
-
 // Whole lines need no words marked.
 Spans marked(const DiffRow& row, bool left) {
   if (row.left == nullptr || row.right == nullptr || row.left->kind == ' ') return {};
@@ -166,7 +153,7 @@ std::string cell(const DiffLine* line, size_t number, size_t width, const Spans&
   std::string text = shown_line(line->text);
   const size_t room = width - kNumberWidth - 2;
   const bool cut = columns_of(text) > room;
-  if (cut) text = cut_to(text, room - 1) + ">";
+  if (cut) text = std::string(cut_to(text, room - 1)) + ">";
   const size_t padding = room - columns_of(text);
   const bool changed = line->kind != ' ';
   if (changed && !color.empty()) {

@@ -109,8 +109,11 @@ of the file's change goes to one file.)",
        {"# all about apply\npatcher help apply"}},
       {"completion",
        "print a completion script for bash, zsh or fish",
-       R"(The script completes the verbs and the options that this version takes.)",
-       {"# bash, in ~/.bashrc\npatcher completion bash"}},
+       R"(The script completes the verbs, the options that this version takes, their values, and files
+where they are wanted.)",
+       {"# bash, in ~/.bashrc\nsource <(patcher completion bash)",
+        "# zsh, in ~/.zshrc\nsource <(patcher completion zsh)",
+        "# fish, in ~/.config/fish/config.fish\npatcher completion fish | source"}},
   };
   return verbs;
 }

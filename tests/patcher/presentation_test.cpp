@@ -1,10 +1,9 @@
-// What the program tells of itself and how it shows diffs and reports, beside plain text and JSON.
+// What the program tells of itself and how it reports, beside plain text and JSON.
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
 #include <set>
 
-#include "patcher/diff_view.h"
 #include "patcher/manual.h"
 #include "patcher/verdict.h"
 #include "tests/patcher/scratch.h"
@@ -64,13 +63,20 @@ TEST(Manual, NamesOnlyOptionsThatExistAndEachVerbsOwn) {
   EXPECT_TRUE(options_in(s.out).contains("--stat"));
 }
 
+// The patcher's own words in a shell's line.
+std::string command_in(std::string line) {
+  const std::string source = "source <(";
+  if (line.starts_with(source)) line = line.substr(source.size(), line.find(')') - source.size());
+  return line.substr(0, line.find(" |"));
+}
+
 TEST(Manual, ItsExamplesAreCommandLines) {
   Scratch s;
   for (const VerbRow& verb : all_verbs()) {
     ASSERT_FALSE(verb.examples.empty()) << verb.name;
     for (std::string_view example : verb.examples) {
       const std::string line(example.substr(example.find('\n') + 1));
-      EXPECT_NE(s.run_plain(split(line)), kExitUsage) << line << "\n" << s.err;
+      EXPECT_NE(s.run_plain(split(command_in(line))), kExitUsage) << line << "\n" << s.err;
     }
   }
 }
@@ -80,6 +86,9 @@ TEST(Manual, FormatsThatContradictAreUsageErrors) {
   const std::vector<std::vector<std::string>> wrong = {
       {"patcher", "--json", "--format", "sarif"},
       {"patcher", "apply", "--format", "github"},
+      {"patcher", "import", "1.diff", "--out-dir", "made", "--json", "--format", "sarif"},
+      {"patcher", "import", "1.diff", "--out-dir", "made", "--format", "github"},
+      {"patcher", "carry", "--base", "v1", "--out-dir", "made", "--format", "sarif"},
       {"patcher", "diff", "--stat", "--side-by-side"},
       {"patcher", "diff", "--width", "100"},
       {"patcher", "completion", "tcsh"},
@@ -92,16 +101,18 @@ TEST(Manual, FormatsThatContradictAreUsageErrors) {
 
 class Completion : public testing::Test {
  protected:
-  // What bash offers for the last word of a command line.
-  std::vector<std::string> offers(const std::string& line) {
-    s.run_plain({"patcher", "completion", "bash"});
+  // What the script's function offers for the last word of a command line.
+  std::vector<std::string> offers(const std::string& line, const std::string& shell = "bash") {
+    s.run_plain({"patcher", "completion", shell.substr(0, shell.find(' '))});
     write_bytes(s.directory() / "completion", s.out);
-    const std::string script = "source '" + (s.directory() / "completion").string() +
-                               "'; COMP_WORDS=(" + line +
+    return words_of(shell, "source '" + (s.directory() / "completion").string() + "'\n" +
+                               (shell != "bash" ? "emulate sh\n" : "") + "COMP_WORDS=(" + line +
                                "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _patcher;" +
-                               " printf '%s\\n' \"${COMPREPLY[@]}\"";
+                               " printf '%s\\n' \"${COMPREPLY[@]}\"");
+  }
+  std::vector<std::string> words_of(const std::string& shell, const std::string& script) {
     write_bytes(s.directory() / "ask", script);
-    FILE* pipe = popen(("bash '" + (s.directory() / "ask").string() + "'").c_str(), "r");
+    FILE* pipe = popen((shell + " '" + (s.directory() / "ask").string() + "'").c_str(), "r");
     std::string out;
     for (int c = 0; (c = fgetc(pipe)) != EOF;)
       out += static_cast<char>(c);
@@ -120,6 +131,54 @@ TEST_F(Completion, OfBashOffersVerbsOptionsAndValues) {
   EXPECT_EQ(offers("patcher check --st"), Words{});
   EXPECT_EQ(offers("patcher help re"), Words{"revert"});
   EXPECT_EQ(offers("patcher completion f"), Words{"fish"});
+}
+
+TEST_F(Completion, OfBashOffersPathsWhereTheyAreWanted) {
+  s.file("one.diff", "");
+  s.file("out/two.diff", "");
+  const std::string at = s.root().string() + "/o";
+  const Words both = {at + "ne.diff", at + "ut"};
+  const auto sorted = [](Words words) {
+    std::sort(words.begin(), words.end());
+    return words;
+  };
+  EXPECT_EQ(sorted(offers("patcher import " + at)), both);
+  EXPECT_EQ(sorted(offers("patcher import a.diff " + at)), both);
+  EXPECT_EQ(sorted(offers("patcher check --series " + at)), both);
+  EXPECT_EQ(offers("patcher check --root " + at), Words{at + "ut"});
+  EXPECT_EQ(offers("patcher check " + at), Words{});
+  EXPECT_EQ(offers("patcher import --out"), Words{"--out-dir"});
+}
+
+// As bash's own help of `complete` has it, and as the manual's example does it.
+TEST_F(Completion, OfBashIsSourcedAsTheManualSays) {
+  const std::string example(find_verb("completion")->examples.front());
+  EXPECT_TRUE(holds(example, "\nsource <(patcher completion bash)")) << example;
+  s.run_plain({"patcher", "completion", "bash"});
+  write_bytes(s.directory() / "completion", s.out);
+  const std::string file = (s.directory() / "completion").string();
+  EXPECT_EQ(words_of("bash", "patcher() { cat '" + file + "'; }\n" +
+                                 example.substr(example.find('\n') + 1) + "\ncomplete -p patcher"),
+            split("complete -F _patcher patcher"));
+}
+
+// zsh sorts out the beginnings itself, so that all words of the verb are offered.
+TEST_F(Completion, OfZshRunsTheSameFunction) {
+  if (std::system("command -v zsh >/dev/null") != 0) GTEST_SKIP() << "there is no zsh";
+  const auto offered = [&](const std::string& line, const std::string& word) {
+    const Words words = offers(line, "zsh -f");
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  EXPECT_TRUE(offered("patcher diff --st", "--stat"));
+  EXPECT_FALSE(offered("patcher check --st", "--stat"));
+  EXPECT_TRUE(offered("patcher check --format s", "sarif"));
+  EXPECT_TRUE(offered("patcher ap", "apply"));
+}
+
+TEST_F(Completion, OfFishOffersFilesToImportOnly) {
+  ASSERT_EQ(s.run_plain({"patcher", "completion", "fish"}), 0);
+  EXPECT_TRUE(s.out.starts_with("complete -c patcher -f\n")) << s.out;
+  EXPECT_TRUE(holds(s.out, "\ncomplete -c patcher -n '__fish_seen_subcommand_from import' -F\n"));
 }
 
 TEST_F(Completion, OfEveryShellKnowsEveryOption) {
@@ -201,69 +260,6 @@ TEST_F(Formats, DriftOfStoredDiffsIsAnErrorInThem) {
   std::filesystem::create_directories(diffs);
   EXPECT_EQ(t.run({"check", "--format", "github", "--diffs", diffs}), kExitDiffsDrifted);
   EXPECT_TRUE(holds(t.out, "::error file=" + diffs + "/1.diff,line=1,")) << t.out;
-}
-
-// --- diffs for people
-
-class Views : public testing::Test {
- protected:
-  void SetUp() override {
-    s.file("a.cpp", "int z;\n\nint a = one(1, 2);\n\nint y;");
-    s.patch("1.patch",
-            "--- a.cpp\n+++ a.cpp\n@@ file @@\n-int a = one(1, 2);\n+int a = one(1, 3);\n"
-            "+int more;\n");
-  }
-  Scratch s;
-};
-
-TEST_F(Views, SideBySideIsTwoColumnsOfAGivenWidth) {
-  ASSERT_EQ(s.run({"diff", "--side-by-side", "--width", "61"}), 0);
-  EXPECT_EQ(s.out,
-            "# 1.patch: 1.patch\n"
-            "a.cpp\n"
-            "@@ -1,5 +1,6 @@\n"
-            "    1  int z;                 |     1  int z;\n"
-            "    2                         |     2\n"
-            "    3 -int a = one(1, 2);     |     3 +int a = one(1, 3);\n"
-            "                              |     4 +int more;\n"
-            "    4                         |     5\n"
-            "    5  int y;                 |     6  int y;\n");
-  ASSERT_EQ(s.run({"diff", "--side-by-side", "--width", "41"}), 0);
-  EXPECT_TRUE(holds(s.out, "    3 -int a = one> |     3 +int a = one>\n")) << s.out;
-}
-
-TEST_F(Views, ColourMarksTheWordsThatDiffer) {
-  ASSERT_EQ(s.run({"diff", "--color", "always"}), 0);
-  EXPECT_TRUE(holds(s.out, "\x1b[31m-int a = one(1, \x1b[7m2\x1b[27m);\x1b[0m\n")) << s.out;
-  EXPECT_TRUE(holds(s.out, "\x1b[32m+int a = one(1, \x1b[7m3\x1b[27m);\x1b[0m\n"));
-  EXPECT_TRUE(holds(s.out, "\x1b[32m+int more;\x1b[0m\n"));
-  EXPECT_TRUE(holds(s.out, " int y;\n\\ No newline at end of file\n")) << s.out;
-  // Without the colours it is the diff itself.
-  std::string plain;
-  for (size_t i = 0; i < s.out.size(); ++i) {
-    if (s.out[i] != '\x1b') {
-      plain += s.out[i];
-      continue;
-    }
-    i = s.out.find('m', i);
-  }
-  ASSERT_EQ(s.run({"diff"}), 0);
-  EXPECT_EQ(plain, s.out);
-}
-
-TEST(ChangedWords, OfLinesTooLongAreAllOfThem) {
-  std::string left;
-  for (int i = 0; i < 200; ++i)
-    left += "a ";
-  const std::string right = left + "b";
-  EXPECT_EQ(changed_words(left, right).first, (Spans{{0, left.size()}}));
-  EXPECT_EQ(changed_words("a a", "a a b").first, Spans{});
-}
-
-TEST(ChangedWords, AreRunsOfTheSmallestWords) {
-  const auto [left, right] = changed_words("f(alpha, b)", "f(beta, b, c)");
-  EXPECT_EQ(left, (Spans{{2, 7}}));
-  EXPECT_EQ(right, (Spans{{2, 6}, {9, 12}}));
 }
 
 }  // namespace
