@@ -11,6 +11,11 @@ namespace {
 
 using OpKind = FileOperation::Kind;
 
+// The file beside the patch, or what stands in for it: a diff holds the bytes itself.
+std::string copy_of(const FileOperation& op, const char* in_diff) {
+  return op.beside.empty() ? in_diff : op.beside;
+}
+
 class TrialRun {
  public:
   TrialRun(const Patch& patch, const FileMap& before, ScopeRule rule, Failures failures,
@@ -82,7 +87,8 @@ class TrialRun {
     if (state.exists()) {
       const bool same = state.source->bytes() == op.content;
       fail(Verdict::kOutdated, op.line, op.path,
-           same ? "is there already" : fmt::format("is there and differs from {}", op.beside));
+           same ? "is there already"
+                : fmt::format("is there and differs from {}", copy_of(op, "what the diff adds")));
       return false;
     }
     const mode_t mode = op.executable ? 0755 : 0644;
@@ -98,7 +104,8 @@ class TrialRun {
     }
     if (state.source->bytes() != op.content) {
       fail(Verdict::kMissing, op.line, op.path,
-           fmt::format("differs from {}, the copy of what is deleted", op.beside));
+           fmt::format("differs from {}, the copy of what is deleted",
+                       copy_of(op, "the lines of the diff")));
       return false;
     }
     out_.after.put(op.path, {});
