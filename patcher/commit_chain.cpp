@@ -24,6 +24,11 @@ GitSignature sign(const Repository& repository, const std::string& role) {
   return signature;
 }
 
+// A mail or commit that says nothing but its subject has that for its Why.
+std::string message_of(const Patch& patch) {
+  return patch.subject + (patch.why == patch.subject ? "" : "\n\n" + patch.why) + "\n";
+}
+
 class Chain {
  public:
   Chain(const Repository& repository, const Revision& base)
@@ -41,7 +46,7 @@ class Chain {
     GitCommit parent;
     check_git(git_commit_lookup(Receive(parent), repository_.get(), &parent_), hex(parent_));
     const git_commit* parents[] = {parent.get()};
-    const std::string message = patch.patch->subject + "\n\n" + patch.patch->why + "\n";
+    const std::string message = message_of(*patch.patch);
     check_git(git_commit_create(&parent_, repository_.get(), nullptr, author_.get(),
                                 committer_.get(), nullptr, message.c_str(), tree.get(), 1, parents),
               patch.patch->name);

@@ -66,6 +66,15 @@ TEST_F(CommitSeries, MakesOneCommitAPatchOnTheBranchThatIsCheckedOut) {
   EXPECT_EQ(s.id_of("main~2"), base);
 }
 
+TEST_F(CommitSeries, SaysASubjectThatIsAllOnce) {
+  write_bytes(s.patches() / "1.patch",
+              "From: A <a@example.org>\nSubject: [PATCH] Only this\n\n---\n"
+              "--- a/in/a.cpp\n+++ b/in/a.cpp\n@@ -1 +1 @@\n-int a;\n+int aa;\n");
+  write_bytes(s.patches() / "series", "1.patch\n");
+  ASSERT_EQ(s.run({"apply", "--commit"}), 0) << s.err;
+  EXPECT_EQ(s.message_of("main"), "Only this\n");
+}
+
 TEST_F(CommitSeries, LeavesTheWorkTreeAloneOnANewBranch) {
   s.file("in/a.cpp", "int dirty;\n");
   ASSERT_EQ(s.run({"apply", "--commit", "--branch", "patched", "--json"}), 0) << s.err;
