@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -27,136 +26,6 @@ std::optional<std::string> read_file(const fs::path& path) {
   if (!in) return std::nullopt;
   return std::move(out).str();
 }
-
-std::string_view without_cr(std::string_view text) {
-  if (text.ends_with('\r')) text.remove_suffix(1);
-  return text;
-}
-
-constexpr size_t kMostShown = 5;  // places of one hunk
-
-// One file's hunks done to its bytes.
-class Redo {
- public:
-  Redo(const UnifiedFile& file, const std::string& before, LineRule rule)
-      : file_(file), before_(before), lines_(before), rule_(rule) {}
-
-  std::optional<std::string> run() {
-    if (!find(&Redo::stated) && (rule_ == LineRule::kStated || !find(&Redo::only))) {
-      return std::nullopt;
-    }
-    size_t next = 0;
-    for (size_t h = 0; h < places_.size(); ++h) {
-      for (; next < places_[h]; ++next)
-        keep(next);
-      for (const UnifiedLine& l : file_.hunks[h].lines) {
-        if (l.mark == '+') {
-          add(next, l);
-          continue;
-        }
-        if (l.mark == ' ') keep(next);
-        ++next;
-      }
-    }
-    for (; next < lines_.count(); ++next)
-      keep(next);
-    return std::move(out_);
-  }
-
-  int misfit_line() const { return misfit_line_; }
-
-  // What is wrong with the hunk at misfit_line().
-  std::string misfit() const {
-    if (fits_.empty()) return "the base has other text there: the diff was taken from another";
-    std::string lines;
-    for (const size_t at : fits_)
-      lines += fmt::format("{}{}", lines.empty() ? "" : ", ", at + 1);
-    return fmt::format(
-        "the base has other text at the line that the hunk names, and its text at lines {}: which "
-        "is meant?",
-        lines);
-  }
-
- private:
-  using Rule = std::optional<size_t> (Redo::*)(const UnifiedHunk&, size_t);
-
-  // The first line of each hunk, in order, by one rule for all: a diff whose numbers are wrong in
-  // one place may fit by chance in another.
-  bool find(Rule rule) {
-    places_.clear();
-    size_t next = 0;
-    for (const UnifiedHunk& h : file_.hunks) {
-      const auto at = (this->*rule)(h, next);
-      if (!at) return false;
-      places_.push_back(*at);
-      next = *at + before_count(h);
-    }
-    return true;
-  }
-
-  static size_t before_count(const UnifiedHunk& h) {
-    return static_cast<size_t>(
-        std::count_if(h.lines.begin(), h.lines.end(), [](const auto& l) { return l.mark != '+'; }));
-  }
-
-  std::optional<size_t> stated(const UnifiedHunk& h, size_t next) {
-    const size_t begin = h.before_line + (before_count(h) == 0 ? 1 : 0);
-    if (begin == 0 || begin - 1 < next || !fits(h, begin - 1)) {
-      if (misfit_line_ == 0) misfit_line_ = h.line;
-      return std::nullopt;
-    }
-    return begin - 1;
-  }
-
-  // Where it stands in all of the file, if that is one place.
-  std::optional<size_t> only(const UnifiedHunk& h, size_t next) {
-    fits_.clear();
-    for (size_t at = 0; before_count(h) > 0 && at < lines_.count(); ++at) {
-      if (fits(h, at)) fits_.push_back(at);
-      if (fits_.size() == kMostShown) break;
-    }
-    if (fits_.size() == 1 && fits_.front() >= next) return fits_.front();
-    misfit_line_ = h.line;
-    if (fits_.size() == 1) fits_.clear();
-    return std::nullopt;
-  }
-
-  bool fits(const UnifiedHunk& h, size_t at) {
-    if (at > lines_.count()) return false;
-    for (const UnifiedLine& l : h.lines) {
-      if (l.mark == '+') continue;
-      if (at >= lines_.count() || without_cr(l.text) != lines_.text(at)) {
-        if (rule_ == LineRule::kStated) misfit_line_ = l.line;
-        return false;
-      }
-      ++at;
-    }
-    return true;
-  }
-
-  void keep(size_t line) {
-    out_ +=
-        std::string_view(before_).substr(lines_.begin(line), lines_.end(line) - lines_.begin(line));
-  }
-
-  // A diff that lost its carriage returns on the way takes those of the line where it lands.
-  void add(size_t line, const UnifiedLine& l) {
-    out_ += l.text;
-    if (l.no_newline) return;
-    const size_t like = line < lines_.count() ? line : lines_.count() - 1;
-    const bool crlf = lines_.count() > 0 && lines_.line_end(like) == "\r\n";
-    out_ += crlf && !l.text.ends_with('\r') ? "\r\n" : "\n";
-  }
-
-  const UnifiedFile& file_;
-  const std::string& before_;
-  const Lines lines_;
-  LineRule rule_;
-  std::vector<size_t> places_;
-  std::string out_;
-  int misfit_line_ = 0;
-  std::vector<size_t> fits_;  // where the hunk that was looked for fits
-};
 
 Finding problem(Verdict verdict, const std::string& name, int line, const std::string& path,
                 std::string message) {
@@ -184,14 +53,13 @@ std::optional<FileVersions> versions_of(const UnifiedFile& f, const std::string&
   v.before = state.source->bytes();
   v.mode_before = state.mode;
   v.mode_after = f.mode_after.value_or(state.mode);
-  Redo redo(f, v.before, rule);
-  const auto after = redo.run();
-  if (!after) {
+  const Redone redone = redo_hunks(f, v.before, rule);
+  if (redone.misfit_line != 0) {
     errors.push_back(
-        problem(Verdict::kMissing, name, redo.misfit_line(), f.path_before, redo.misfit()));
+        problem(Verdict::kMissing, name, redone.misfit_line, f.path_before, redone.misfit));
     return std::nullopt;
   }
-  v.after = *after;
+  v.after = redone.after;
   if (f.path_after.empty() && !v.after.empty()) {
     errors.push_back(problem(Verdict::kMissing, name, f.line, f.path_before,
                              "the diff deletes the file but not all of its lines"));
@@ -199,6 +67,55 @@ std::optional<FileVersions> versions_of(const UnifiedFile& f, const std::string&
   }
   return v;
 }
+
+// Patches that are taken one after the other from the base.
+class FilesImport {
+ public:
+  explicit FilesImport(const FileMap& base) : tree_(base) {}
+
+  void add_file(const std::string& file) {
+    if (const std::string fault = size_fault(file); !fault.empty()) {
+      out_.errors.push_back(problem(Verdict::kMalformed, file, 1, "", "the file " + fault));
+      return;
+    }
+    const auto text = read_file(file);
+    if (!text) throw BrokenEnvironment(fmt::format("{}: cannot read the patch", file));
+    const std::vector<UnifiedPatch> mails = parse_mails(file, *text);
+    const std::string stem = fs::path(file).stem().string();
+    for (size_t i = 0; i < mails.size(); ++i) {
+      const std::string& subject = mails[i].subject.empty() ? stem : mails[i].subject;
+      add(file, mails[i], subject,
+          mails.size() > 1 ? patch_file_name(i + 1, subject) : stem + ".patch");
+    }
+  }
+
+  SeriesImport take() { return std::move(out_); }
+
+ private:
+  void add(const std::string& file, const UnifiedPatch& patch, const std::string& subject,
+           const std::string& name) {
+    std::vector<Finding> errors = patch.errors;
+    SourceChange change{.name = name, .subject = subject, .why = patch.why};
+    if (!names_.insert(name).second) {
+      errors.push_back(problem(Verdict::kMalformed, file, patch.line, "",
+                               fmt::format("two patches have the name `{}`", name)));
+    }
+    if (errors.empty()) change.files = versions_of(patch, file, tree_, errors);
+    SeriesImport::Item item{.name = name};
+    if (errors.empty()) {
+      item.imported = import_change(change);
+      errors = item.imported.errors;
+      for (const FileVersions& v : change.files)
+        put_version(v, tree_);
+    }
+    out_.errors.insert(out_.errors.end(), errors.begin(), errors.end());
+    out_.patches.push_back(std::move(item));
+  }
+
+  FileMap tree_;
+  std::set<std::string> names_;
+  SeriesImport out_;
+};
 
 void save(const fs::path& path, std::string_view bytes, bool executable) {
   std::error_code error;
@@ -232,37 +149,10 @@ void put_version(const FileVersions& v, FileMap& tree) {
 }
 
 SeriesImport import_files(const std::vector<std::string>& files, const FileMap& base) {
-  SeriesImport out;
-  FileMap tree = base;
-  std::set<std::string> names;
-  for (const std::string& file : files) {
-    if (const std::string fault = size_fault(file); !fault.empty()) {
-      out.errors.push_back(problem(Verdict::kMalformed, file, 1, "", "the file " + fault));
-      continue;
-    }
-    const auto text = read_file(file);
-    if (!text) throw BrokenEnvironment(fmt::format("{}: cannot read the patch", file));
-    const UnifiedPatch patch = parse_unified(file, *text);
-    std::vector<Finding> errors = patch.errors;
-    SourceChange change{.name = fs::path(file).filename().replace_extension(".patch").string(),
-                        .subject = patch.subject,
-                        .why = patch.why};
-    if (change.subject.empty()) change.subject = fs::path(file).stem().string();
-    if (!names.insert(change.name).second) {
-      errors.push_back(problem(Verdict::kMalformed, file, 1, "", "two patches have this name"));
-    }
-    if (errors.empty()) change.files = versions_of(patch, file, tree, errors);
-    SeriesImport::Item item{.name = change.name};
-    if (errors.empty()) {
-      item.imported = import_change(change);
-      errors = item.imported.errors;
-      for (const FileVersions& v : change.files)
-        put_version(v, tree);
-    }
-    out.errors.insert(out.errors.end(), errors.begin(), errors.end());
-    out.patches.push_back(std::move(item));
-  }
-  return out;
+  FilesImport run(base);
+  for (const std::string& file : files)
+    run.add_file(file);
+  return run.take();
 }
 
 void write_import(const SeriesImport& series, const std::string& directory) {

@@ -5,15 +5,10 @@
 
 #include "patcher/file_map.h"
 #include "patcher/import.h"
+#include "patcher/redo_hunks.h"
 #include "patcher/unified.h"
 
 namespace patcher {
-
-// What a diff's line numbers say of its base. kStated: it was taken from there, so there it fits at
-// the lines that it names, or it is not that base's. kStatedOrOnly: it was kept while its base
-// moved on; a file whose hunks do not all fit at their lines gets each where its lines are, if that
-// is one place in the file and the places are in order.
-enum class LineRule { kStated, kStatedOrOnly };
 
 // Done to its base as a whole, by lines. Adds to `errors` what does not fit.
 std::vector<FileVersions> versions_of(const UnifiedPatch& patch, const std::string& name,
@@ -34,8 +29,9 @@ struct SeriesImport {
 };
 
 // Diffs and mails, in order, as anchored patches; each is taken from the result of those before it.
-// A patch keeps its file's name, with `.patch` for its extension. Throws BrokenEnvironment when a
-// file cannot be read.
+// A patch keeps its file's name, with `.patch` for its extension; of several mails in one file each
+// is a patch, numbered and named by its subject as `git format-patch` would. Two patches of one
+// name are an error. Throws BrokenEnvironment when a file cannot be read.
 SeriesImport import_files(const std::vector<std::string>& files, const FileMap& base);
 
 // Writes the patches, what lies beside them, and a `series` that lists them. Files that are there

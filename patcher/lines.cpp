@@ -56,6 +56,11 @@ std::vector<std::string_view> text_lines(std::string_view text) {
   return lines;
 }
 
+std::string_view without_bom(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  return text;
+}
+
 std::string_view trim(std::string_view s, std::string_view blanks) {
   const size_t first = s.find_first_not_of(blanks);
   if (first == std::string_view::npos) return {};

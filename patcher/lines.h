@@ -33,6 +33,9 @@ class Lines {
 // Lines without their line ends; a text that ends in a newline has no extra empty line.
 std::vector<std::string_view> text_lines(std::string_view text);
 
+// Without the byte order mark of UTF-8 at its begin.
+std::string_view without_bom(std::string_view text);
+
 // Without the blanks around it.
 std::string_view trim(std::string_view s, std::string_view blanks = " \t");
 

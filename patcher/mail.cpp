@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "patcher/lines.h"
+#include "patcher/mbox.h"
 
 namespace patcher {
 namespace {
@@ -110,14 +111,6 @@ std::string strip_tags(std::string_view subject) {
 // The next line with its end.
 std::string_view next_line(std::string_view text) {
   return text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
-}
-
-bool is_header(std::string_view line) {
-  const size_t colon = line.find(':');
-  return colon != std::string_view::npos && colon > 0 &&
-         std::all_of(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(colon), [](char c) {
-           return c == '-' || std::isalnum(static_cast<unsigned char>(c)) != 0;
-         });
 }
 
 using Headers = std::map<std::string, std::string>;

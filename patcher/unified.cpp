@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "patcher/mail.h"
+#include "patcher/mbox.h"
 #include "patcher/unified_names.h"
 
 namespace patcher {
@@ -37,7 +38,8 @@ bool take_range(string_view& text, size_t& first, size_t& count) {
 
 class Reader {
  public:
-  Reader(string_view name, string_view text) : name_(name), mail_(read_mail(text)) {
+  Reader(string_view name, const MailText& part)
+      : name_(name), first_line_(part.line), mail_(read_mail(part.text)) {
     for (string_view rest = mail_.diff; !rest.empty();) {
       const size_t end = rest.find('\n');
       lines_.push_back(rest.substr(0, end));
@@ -46,19 +48,22 @@ class Reader {
   }
 
   UnifiedPatch run() {
+    out_.line = first_line_;
     out_.subject = mail_.subject;
     out_.why = mail_.body;
-    if (!mail_.error.empty()) fail(1, mail_.error);
+    if (!mail_.error.empty()) fail(first_line_, mail_.error);
     while (next_ < lines_.size() && out_.errors.empty())
       file();
-    if (out_.errors.empty() && out_.files.empty()) fail(1, "there is no diff in it");
+    if (out_.errors.empty() && out_.files.empty()) fail(first_line_, "there is no diff in it");
     for (const UnifiedFile& f : out_.files)
       check(f);
     return std::move(out_);
   }
 
  private:
-  int number(size_t index) const { return mail_.diff_line + static_cast<int>(index); }
+  int number(size_t index) const {
+    return first_line_ - 1 + mail_.diff_line + static_cast<int>(index);
+  }
   string_view line() const {
     string_view text = lines_[next_];
     if (text.ends_with('\r')) text.remove_suffix(1);
@@ -245,6 +250,7 @@ class Reader {
   }
 
   string_view name_;
+  int first_line_ = 1;
   Mail mail_;
   std::vector<string_view> lines_;
   size_t next_ = 0;
@@ -280,8 +286,23 @@ bool is_unified(string_view text) {
   return has_line(text, "diff --git ") || has_line(text, "@@ -");
 }
 
+std::vector<UnifiedPatch> parse_mails(string_view name, string_view text) {
+  std::vector<UnifiedPatch> out;
+  for (const MailText& mail : split_mails(text))
+    out.push_back(Reader(name, mail).run());
+  return out;
+}
+
 UnifiedPatch parse_unified(string_view name, string_view text) {
-  return Reader(name, text).run();
+  const std::vector<MailText> mails = split_mails(text);
+  if (mails.size() == 1) return Reader(name, mails.front()).run();
+  UnifiedPatch out;
+  out.errors.push_back(
+      {.verdict = Verdict::kMalformed,
+       .origin = {.file = string(name), .line = mails[1].line, .column = 1},
+       .message = fmt::format("the file holds {} mails; `patcher import` makes a patch of each",
+                              mails.size())});
+  return out;
 }
 
 }  // namespace patcher

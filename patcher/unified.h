@@ -44,14 +44,19 @@ struct UnifiedPatch {
   std::string why = {};
   std::vector<UnifiedFile> files = {};
   std::vector<Finding> errors = {};
+  int line = 1;  // where its mail begins
 };
 
 // Whether the text is a diff or a mail and not a patch file of ours.
 bool is_unified(std::string_view text);
 
 // Every line of a diff is read strictly: counts must hold, and what is neither a diff nor a mail's
-// end is an error; so are binary changes, copies, links and unsafe paths, by name.
+// end is an error; so are binary changes, copies, links and unsafe paths, by name. An mbox of
+// several mails is none patch but several: an error here.
 UnifiedPatch parse_unified(std::string_view name, std::string_view text);
+
+// The same of each mail of the text (see mbox.h), which may be one or no mail at all.
+std::vector<UnifiedPatch> parse_mails(std::string_view name, std::string_view text);
 
 // The diff as a patch of a series, for a tree without its base: a hunk's context and removed lines
 // are its anchor, which must be there once where the section heading says; line numbers do not

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "patcher/align.h"
+#include "patcher/lines.h"
 
 namespace patcher {
 namespace {
@@ -10,8 +11,7 @@ namespace {
 using Kind = HunkLine::Kind;
 
 bool is_white(std::string_view text) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
+  return without_bom(text).find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
 }
 
 // A comment or a blank line between two code tokens.

@@ -71,6 +71,67 @@ TEST_F(ImportVerb, TakesTheBasesLineEnds) {
   EXPECT_EQ(s_.bytes("a.cpp"), "int f() {\r\n  return 2;\r\n}\r\n");
 }
 
+constexpr const char* kThird =
+    "From 1123456789012345678901234567890123456789 Mon Sep 17 00:00:00 2001\n"
+    "From: A <a@example.org>\nSubject: [PATCH 2/2] Say why\n\n"
+    "From here on it is 2.\n>From 1 Mon Sep 17 00:00:00 2001\nFrom 2 at 00:00:00 2001\n---\n"
+    "--- a/a.cpp\n+++ b/a.cpp\n@@ -1,3 +1,4 @@\n int f() {\n+  g();\n   return 2;\n }\n";
+
+TEST_F(ImportVerb, MakesAPatchOfEachMailOfAnMbox) {
+  s_.file("a.cpp", "int f() {\n  return 1;\n}\n");
+  write_bytes(s_.directory() / "all.mbox", std::string(kFirst) + kThird);
+  ASSERT_EQ(import({"all.mbox"}), 0) << s_.err;
+  EXPECT_EQ(read_bytes(s_.patches() / "series"), "0001-return-more.patch\n0002-say-why.patch\n");
+  ASSERT_EQ(s_.run({"apply"}), 0) << s_.out << s_.err;
+  EXPECT_EQ(s_.bytes("a.cpp"), "int f() {\n  g();\n  return 2;\n}\n");
+}
+
+TEST_F(ImportVerb, NamesThePlaceOfAMistakeInTheMbox) {
+  s_.file("a.cpp", "int f() {\n  return 1;\n}\n");
+  std::string broken = kThird;
+  broken.erase(broken.find("   return 2;"));
+  write_bytes(s_.directory() / "all.mbox", std::string(kFirst) + broken);
+  EXPECT_EQ(import({"all.mbox"}), 18);
+  EXPECT_TRUE(holds(s_.err, "all.mbox:28:1: error: malformed: the hunk ends early")) << s_.err;
+  write_bytes(s_.directory() / "cover.mbox",
+              std::string(kThird).substr(0, std::string(kThird).find("---\n--- a")) + kFirst);
+  EXPECT_EQ(import({"cover.mbox"}), 18);
+  EXPECT_TRUE(holds(s_.err, "cover.mbox:1:1: error: malformed: there is no diff in it")) << s_.err;
+}
+
+TEST_F(ImportVerb, RefusesTwoPatchesOfOneName) {
+  s_.file("a.cpp", "int f() {\n  return 1;\n}\n");
+  write_bytes(s_.directory() / "all.mbox", std::string(kFirst) + kThird);
+  write_bytes(s_.directory() / "0002-say-why.diff", kSecond);
+  EXPECT_EQ(import({"all.mbox", "0002-say-why.diff"}), 18);
+  EXPECT_TRUE(holds(s_.err, "two patches have the name `0002-say-why.patch`")) << s_.err;
+  EXPECT_TRUE(read_tree(s_.patches()).empty());
+}
+
+TEST_F(ImportVerb, AnMboxIsNoPatchOfASeries) {
+  s_.file("a.cpp", "int f() {\n  return 1;\n}\n");
+  write_bytes(s_.patches() / "all.mbox", std::string(kFirst) + kThird);
+  write_bytes(s_.patches() / "series", "all.mbox\n");
+  EXPECT_EQ(s_.run({"apply"}), 18);
+  EXPECT_TRUE(holds(s_.out + s_.err,
+                    "all.mbox:18:1: error: malformed: the file holds 2 mails; `patcher import`"))
+      << s_.out << s_.err;
+  EXPECT_EQ(s_.bytes("a.cpp"), "int f() {\n  return 1;\n}\n");
+}
+
+TEST_F(ImportVerb, SaysWhatADiffsFileDiffersFrom) {
+  s_.file("made.cpp", "int other;\n");
+  s_.file("gone.cpp", "int other;\n");
+  write_bytes(s_.patches() / "1.diff",
+              "--- /dev/null\n+++ b/made.cpp\n@@ -0,0 +1 @@\n+int a;\n"
+              "--- a/gone.cpp\n+++ /dev/null\n@@ -1 +0,0 @@\n-int a;\n");
+  write_bytes(s_.patches() / "series", "1.diff\n");
+  EXPECT_NE(s_.run({"check"}), 0);
+  EXPECT_TRUE(holds(s_.out + s_.err, "is there and differs from what the diff adds")) << s_.err;
+  EXPECT_TRUE(holds(s_.out + s_.err, "differs from the lines of the diff, the copy of what"))
+      << s_.err;
+}
+
 TEST_F(ImportVerb, NeedsFilesAndAPlace) {
   EXPECT_EQ(s_.run_plain({"patcher", "import"}), 2);
   EXPECT_EQ(s_.run_plain({"patcher", "import", "x.patch"}), 2);
