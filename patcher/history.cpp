@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "patcher/error.h"
 
@@ -37,32 +38,78 @@ Revision revision_of(const git_commit* commit) {
   return out;
 }
 
-}  // namespace
+struct Range {
+  Revision from;
+  Revision to;
+};
 
-History first_parent_history(const Repository& repository, const std::string& range) {
+Range parse_range(const Repository& repository, const std::string& range) {
   const size_t dots = range.find("..");
   if (dots == std::string::npos || dots == 0 || range.find("...") != std::string::npos) {
     throw BrokenEnvironment(fmt::format("{}: a range is written A..B", range));
   }
   const std::string last = range.substr(dots + 2);
-  const Revision from = resolve_commit(repository, range.substr(0, dots));
-  const Revision to = resolve_commit(repository, last.empty() ? "HEAD" : last);
-  History history{.asked = range};
+  return {.from = resolve_commit(repository, range.substr(0, dots)),
+          .to = resolve_commit(repository, last.empty() ? "HEAD" : last)};
+}
+
+git_oid id_of(const Revision& commit) {
   git_oid id;
-  check_git(git_oid_fromstr(&id, to.commit.c_str()), to.commit);
-  for (std::string after = last;;) {
+  check_git(git_oid_fromstr(&id, commit.commit.c_str()), commit.commit);
+  return id;
+}
+
+// `to` and its first parents down to the first that `last` takes, which is in it too; newest first.
+// Nothing when the line ends before.
+template <typename Last>
+std::optional<std::vector<Revision>> line_down_to(const Repository& repository, const Revision& to,
+                                                  Last last) {
+  std::vector<Revision> line;
+  git_oid id = id_of(to);
+  for (std::string after = to.asked;;) {
     const GitCommit commit = look_up(repository, id, after);
-    history.commits.push_back(revision_of(commit.get()));
-    after = history.commits.back().commit;
-    if (after == from.commit) break;
-    if (git_commit_parentcount(commit.get()) == 0) {
-      throw BrokenEnvironment(fmt::format("{}: {} is not on the line of first parents of {}", range,
-                                          from.display(), to.display()));
-    }
+    line.push_back(revision_of(commit.get()));
+    if (last(line.back())) return line;
+    if (git_commit_parentcount(commit.get()) == 0) return std::nullopt;
+    after = line.back().commit;
     id = *git_commit_parent_id(commit.get(), 0);
   }
-  std::reverse(history.commits.begin(), history.commits.end());
-  return history;
+}
+
+}  // namespace
+
+History first_parent_history(const Repository& repository, const std::string& range) {
+  const auto [from, to] = parse_range(repository, range);
+  auto line = line_down_to(repository, to,
+                           [&](const Revision& commit) { return commit.commit == from.commit; });
+  if (!line) {
+    throw BrokenEnvironment(fmt::format("{}: {} is not on the line of first parents of {}", range,
+                                        from.display(), to.display()));
+  }
+  std::reverse(line->begin(), line->end());
+  return {.asked = range, .commits = std::move(*line)};
+}
+
+std::vector<Revision> commits_of_branch(const Repository& repository, const std::string& range) {
+  const auto [from, to] = parse_range(repository, range);
+  const git_oid other = id_of(from);
+  auto line = line_down_to(repository, to, [&](const Revision& commit) {
+    if (commit.commit == from.commit) return true;
+    const git_oid id = id_of(commit);
+    const int reached = git_graph_descendant_of(repository.get(), &other, &id);
+    // In a shallow clone what lies behind `from` is not known; then it has to be met.
+    if (reached != GIT_ENOTFOUND) check_git(reached, range);
+    return reached == 1;
+  });
+  if (!line) {
+    throw BrokenEnvironment(
+        fmt::format("{}: {} shares no commit with the line of first parents "
+                    "of {}",
+                    range, from.display(), to.display()));
+  }
+  line->pop_back();
+  std::reverse(line->begin(), line->end());
+  return std::move(*line);
 }
 
 std::string day(int64_t seconds) {

@@ -19,6 +19,12 @@ struct History {
 // is not on B's line of first parents, or the history ends before A (a shallow clone).
 History first_parent_history(const Repository& repository, const std::string& range);
 
+// What `git log --first-parent A..B` lists, oldest first: the commits of B's line of first parents
+// that cannot be reached from A, which may have moved on since B left it. May be empty. Throws
+// BrokenEnvironment when an end names no commit, the two have nothing in common, or the history
+// ends before that (a shallow clone).
+std::vector<Revision> commits_of_branch(const Repository& repository, const std::string& range);
+
 // "2026-11-30", in UTC.
 std::string day(int64_t seconds);
 

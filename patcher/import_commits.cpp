@@ -108,8 +108,7 @@ std::vector<Revision> commits_of(const Repository& repository, const std::string
     if (revision.commit.empty()) throw BrokenEnvironment(fmt::format("{}: is no commit", spec));
     return {revision};
   }
-  std::vector<Revision> commits = first_parent_history(repository, spec).commits;
-  commits.erase(commits.begin());
+  std::vector<Revision> commits = commits_of_branch(repository, spec);
   if (commits.empty()) throw BrokenEnvironment(fmt::format("{}: holds no commit", spec));
   return commits;
 }

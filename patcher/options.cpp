@@ -77,8 +77,8 @@ void add_options(CLI::App& app, Options& o, Aliases& a) {
       ->option_text("[check|diff|apply|revert|drift|import|carry]");
   app.add_option(
          "operands", a.operands,
-         "drift: the commits after A, up to B; import: such a range, a commit REV, or diffs "
-         "and patch mails, in order")
+         "drift: the commits after A, up to B; import: the commits that B has and A has not, a "
+         "commit REV, or diffs and patch mails, in order")
       ->option_text("[A..B | REV | FILE...]");
   app.add_option(
          "--base", o.base,

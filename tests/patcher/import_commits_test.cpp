@@ -25,13 +25,16 @@ class ImportCommits : public Test {
     return s.run_plain(
         {"patcher", "import", spec, "--root", s.root().string(), "--out-dir", out.string()});
   }
+  void reset_to(const std::string& rev) {
+    GitObject commit;
+    check_git(git_revparse_single(Receive(commit), s.repository(), rev.c_str()), rev);
+    check_git(git_reset(s.repository(), commit.get(), GIT_RESET_HARD, nullptr), "reset");
+  }
   // What the written series makes of `rev`, as a tree id: that of the commit it was taken from.
   std::string result_on(const std::string& rev) {
     s.configure("user.name", "A");
     s.configure("user.email", "a@example.org");
-    GitObject commit;
-    check_git(git_revparse_single(Receive(commit), s.repository(), rev.c_str()), rev);
-    check_git(git_reset(s.repository(), commit.get(), GIT_RESET_HARD, nullptr), "reset");
+    reset_to(rev);
     EXPECT_EQ(s.run_plain({"patcher", "apply", "--commit", "--root", s.root().string(), "--series",
                            (out / "series").string()}),
               0)
@@ -65,14 +68,51 @@ TEST_F(ImportCommits, OfARangeMakeAllOfItsChanges) {
 }
 
 TEST_F(ImportCommits, OfAMergeIsWhatItBrought) {
-  GitObject start;
-  check_git(git_revparse_single(Receive(start), s.repository(), first.c_str()), first);
-  check_git(git_reset(s.repository(), start.get(), GIT_RESET_HARD, nullptr), "reset");
+  reset_to(first);
   s.file("new.h", "int n;\n");
   const std::string merge = s.commit("Merge", second);
   const std::string want = s.id_of(merge + "^{tree}");
   ASSERT_EQ(import(merge), 0) << s.err;
   EXPECT_EQ(result_on(first), want);
+}
+
+// main has commits of its own since the branch, `second`, left it.
+TEST_F(ImportCommits, OfABranchAreThoseThatTheOtherHasNot) {
+  const std::string want = s.id_of(second + "^{tree}");
+  reset_to(base);
+  s.file("upstream.cpp", "int u;\n");
+  s.commit("upstream moves on");
+  ASSERT_EQ(import("main.." + second), 0) << s.err;
+  EXPECT_EQ(read_bytes(out / "series"), "0001-call-three-in-g.patch\n0002-move-on.patch\n");
+  EXPECT_EQ(result_on(base), want);
+}
+
+// What the branch took from main is on main, and the commit that took it is the branch's.
+TEST_F(ImportCommits, OfABranchThatMergedMainAreItsOwn) {
+  reset_to(base);
+  s.file("upstream.cpp", "int u;\n");
+  const std::string upstream = s.commit("upstream moves on");
+  reset_to(second);
+  s.file("upstream.cpp", "int u;\n");
+  s.commit("Merge main", upstream);
+  s.file("new.h", "int m;\n");
+  const std::string mine = s.commit("After the merge");
+  ASSERT_EQ(import(upstream + ".." + mine), 0) << s.err;
+  EXPECT_EQ(read_bytes(out / "series"),
+            "0001-call-three-in-g.patch\n0002-move-on.patch\n0003-merge-main.patch\n"
+            "0004-after-the-merge.patch\n");
+}
+
+TEST_F(ImportCommits, OfBranchesWithNothingInCommonAreRefused) {
+  check_git(git_repository_set_head(s.repository(), "refs/heads/alone"), "head");
+  const std::string alone = s.commit("Alone");
+  EXPECT_EQ(import("main.." + alone), kExitEnvironment);
+  EXPECT_TRUE(holds(s.err, "shares no commit with")) << s.err;
+  EXPECT_EQ(import("alone..main"), kExitEnvironment);
+  EXPECT_TRUE(holds(s.err, "shares no commit with")) << s.err;
+  // All that the branch has, main has too.
+  EXPECT_EQ(import("main.." + base), kExitEnvironment);
+  EXPECT_TRUE(holds(s.err, "holds no commit")) << s.err;
 }
 
 TEST_F(ImportCommits, WhatIsNoPatchIsRefusedByNameAndNothingIsWritten) {
