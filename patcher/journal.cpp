@@ -19,22 +19,9 @@ namespace {
 
 using nlohmann::json;
 
-[[noreturn]] void broken(std::string_view what, std::string_view path) {
-  throw BrokenEnvironment(fmt::format("{}: {}: {}", path, what, std::strerror(errno)));
-}
-
 std::string temporary_for(const std::string& path) {
   const size_t slash = path.rfind('/') + 1;
   return path.substr(0, slash) + ".patcher-new-" + path.substr(slash);
-}
-
-void write_all(int fd, std::string_view bytes, std::string_view path) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) broken("write", path);
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
 }
 
 struct Step {
@@ -102,13 +89,28 @@ class Writer {
     if (hook_) hook_(fmt::format("{} {}", what, path));
   }
 
+  // A path of the tree as whoever stands outside of it names it.
+  std::string shown(std::string_view path) const {
+    return fmt::format("{}/{}", root_.directory(), path);
+  }
+
+  [[noreturn]] void broken(std::string_view what, std::string_view path) const {
+    const char* why = std::strerror(errno);
+    throw BrokenEnvironment(fmt::format("{}: {}: {}", shown(path), what, why));
+  }
+
+  [[noreturn]] void bad_journal(std::string_view what) const {
+    throw BrokenEnvironment(fmt::format("{} {}", shown(kJournalName), what));
+  }
+
   void check_unchanged(const std::string& path, const FileState& seen) const {
     const TreeFile now = root_.read(path);
     const bool exists = now.status == TreeFile::Status::kRead;
     const bool same = exists == seen.exists() &&
                       (!exists || (now.bytes == seen.source->bytes() && now.mode == seen.mode));
     if (now.status == TreeFile::Status::kUnsafe || !same) {
-      throw BrokenEnvironment(fmt::format("{}: changed while the patches were judged", path));
+      throw BrokenEnvironment(
+          fmt::format("{}: changed while the patches were judged", shown(path)));
     }
   }
 
@@ -158,17 +160,17 @@ class Writer {
       for (const json& s : j.at("steps"))
         journal_.steps.push_back({s.at("path"), s.at("remove")});
     } catch (const json::exception&) {
-      throw BrokenEnvironment(fmt::format("{} is not a journal", kJournalName));
+      bad_journal("is not a journal");
     }
     if (journal_.state != "prepare" && journal_.state != "commit") {
-      throw BrokenEnvironment(fmt::format("{} is in no state that is known", kJournalName));
+      bad_journal("is in no state that is known");
     }
     const auto unsafe = [](const std::string& path) { return !is_safe_path(path); };
     const auto& made = journal_.made_directories;
     if (std::any_of(made.begin(), made.end(), unsafe) ||
         std::any_of(journal_.steps.begin(), journal_.steps.end(),
                     [&](const Step& s) { return unsafe(s.path); })) {
-      throw BrokenEnvironment(fmt::format("{} names an unsafe path", kJournalName));
+      bad_journal("names an unsafe path");
     }
   }
 
@@ -201,6 +203,15 @@ class Writer {
     write_all(file.get(), bytes, path);
     if (::fchmod(file.get(), mode) != 0) broken("set the mode", path);
     if (::fsync(file.get()) != 0) broken("sync", path);
+  }
+
+  void write_all(int fd, std::string_view bytes, std::string_view path) const {
+    while (!bytes.empty()) {
+      const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) broken("write", path);
+      bytes.remove_prefix(static_cast<size_t>(n));
+    }
   }
 
   void prepare(const std::string& path, const FileState& state) const {

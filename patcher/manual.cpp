@@ -34,8 +34,10 @@ statement that an #if cuts through is as good as damaged, and what is around it 
         "# have the stored diffs drifted?\npatcher check --diffs patches/diffs"}},
       {"diff",
        "print each patch as a diff of the tree",
-       R"(The unified diff is one that `git apply` takes; its bytes do not depend on any configuration,
-locale or terminal. On a terminal it is coloured, and the words that differ are reversed.
+       R"(Each patch's diff is one that `git apply` takes. Give it one at a time, as --out-dir stores them:
+of several at once, git leaves a file there that one of them changes and a later one renames or
+deletes. The bytes do not depend on any configuration, locale or terminal. On a terminal the diff
+is coloured, and the words that differ are reversed.
 Patches that are applied already are shown as what they changed. If any patch is refused the
 report of check is printed instead, and the exit code is its. --html writes its page either way.)",
        {"# review the whole series\npatcher diff --root src",
@@ -75,8 +77,9 @@ change, since when. The exit code is as of a check --unpatched at B.)",
 with the smallest anchor that is there once in its scope. Each patch is proven: on the base it
 makes exactly the diff's change. If any cannot be written so, nothing is written. The same input
 gives the same bytes; a file that is there and differs is never overwritten.
-One REV or A..B in place of files takes the change of a commit, or of each along first parents,
-from the repository that --root lies in; a merge is what it brought.)",
+One REV or A..B in place of files takes the change of a commit, or of each commit along B's first
+parents that A does not have, from the repository that --base, or else --root, lies in; a merge is
+what it brought.)",
        {"# a mail series onto the tree that it was made from\n"
         "patcher import --base src --out-dir patches 0001-*.patch 0002-*.patch",
         "# onto a revision of it\n"

@@ -28,22 +28,6 @@ std::string free_text(std::string_view key, std::string_view text) {
   return clean;
 }
 
-std::string operation_text(const FileOperation& op) {
-  switch (op.kind) {
-    case OpKind::kInstall:
-      return fmt::format("install: {} -> {}\n", op.beside, op.path);
-    case OpKind::kDelete:
-      return fmt::format("delete: {} -> {}\n", op.path, op.beside);
-    case OpKind::kRename:
-      return fmt::format("rename: {} -> {}\n", op.path, op.to);
-    case OpKind::kMode:
-      return fmt::format("mode: {} -> {}\n", op.path, op.executable ? "755" : "644");
-    case OpKind::kNewline:
-      return fmt::format("newline: {} -> {}\n", op.path, op.newline ? "yes" : "no");
-  }
-  return {};
-}
-
 std::string hunk_text(const Hunk& hunk) {
   std::string out = "@@ " + hunk.scope.text;
   if (!hunk.conditional.empty()) out += " | " + hunk.conditional;
@@ -69,10 +53,26 @@ std::string path_before(const Patch& patch, const std::string& path) {
 
 }  // namespace
 
+std::string operation_text(const FileOperation& op) {
+  switch (op.kind) {
+    case OpKind::kInstall:
+      return fmt::format("install: {} -> {}", op.beside, op.path);
+    case OpKind::kDelete:
+      return fmt::format("delete: {} -> {}", op.path, op.beside);
+    case OpKind::kRename:
+      return fmt::format("rename: {} -> {}", op.path, op.to);
+    case OpKind::kMode:
+      return fmt::format("mode: {} -> {}", op.path, op.executable ? "755" : "644");
+    case OpKind::kNewline:
+      return fmt::format("newline: {} -> {}", op.path, op.newline ? "yes" : "no");
+  }
+  return {};
+}
+
 std::string patch_text(const Patch& patch) {
   std::string out = free_text("Subject", patch.subject) + free_text("Why", patch.why);
   for (const FileOperation& op : patch.operations)
-    out += operation_text(op);
+    out += operation_text(op) + "\n";
   for (const FileChange& change : patch.changes) {
     out += fmt::format("\n--- {}\n+++ {}\n", path_before(patch, change.path), change.path);
     for (const Hunk& hunk : change.hunks)

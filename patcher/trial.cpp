@@ -5,6 +5,7 @@
 
 #include "patcher/judge.h"
 #include "patcher/last_newline.h"
+#include "patcher/patch_text.h"
 
 namespace patcher {
 namespace {
@@ -57,7 +58,8 @@ class TrialRun {
   // --- operations
 
   void operation(const FileOperation& op) {
-    TrialPart part{.anchor_size = 1, .what = fmt::format("line {}", op.line)};
+    TrialPart part{.anchor_size = 1,
+                   .what = fmt::format("`{}` (line {})", operation_text(op), op.line)};
     bool usable = false;
     const FileState state = get(op.path, op.line, usable);
     if (usable) {

@@ -77,6 +77,25 @@ TEST_F(Shell, APathThatCannotBeLookedAtIsABrokenEnvironment) {
   EXPECT_FALSE(fs::exists(made));
 }
 
+TEST_F(Shell, WhatCannotBeWrittenIsNamedWithItsTree) {
+  fs::create_directories(s.root() / ".patcher-journal-new");
+  EXPECT_EQ(s.run({"apply"}), kExitEnvironment);
+  EXPECT_EQ(s.err,
+            "patcher: " + s.root().string() + "/.patcher-journal-new: create: File exists\n");
+  write_bytes(s.root() / ".patcher-journal", "{}");
+  EXPECT_EQ(s.run({"apply"}), kExitEnvironment);
+  EXPECT_EQ(s.err, "patcher: " + s.root().string() + "/.patcher-journal is not a journal\n");
+}
+
+TEST_F(Shell, TheStateOfAPartNamesTheOperation) {
+  s.file("new.cpp", "int n;\n");
+  s.file("run.sh", "echo\n");
+  s.patch("2.patch", "rename: old.cpp -> new.cpp\nmode: run.sh -> 755\n");
+  EXPECT_EQ(s.run({"apply"}), exit_code(Verdict::kOutdated));
+  EXPECT_TRUE(holds(s.err, "`rename: old.cpp -> new.cpp` (line 3): in place")) << s.err;
+  EXPECT_TRUE(holds(s.err, "`mode: run.sh -> 755` (line 4): not applied")) << s.err;
+}
+
 // --- JSON of what has no verdict
 
 TEST_F(Shell, JsonSaysWhatIsBroken) {
