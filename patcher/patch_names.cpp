@@ -34,45 +34,57 @@ Place origin_in(const Patch& patch, const std::string& path, std::string_view na
   return {.file = patch.name, .line = 1, .column = 1};
 }
 
-// Calls found(change, lost) for each name that `look` finds in a file that is in both trees.
-template <typename Look, typename Use>
-void each_name(const BaseStep& from, const FileMap& target, Look look, Use use) {
+// A lost name and where: the file that the patch changes, by its path afterwards and as it is in
+// the target.
+struct NameUse {
+  std::string path;
+  std::shared_ptr<const Source> there;
+  LostName lost;
+};
+
+// What `look` finds in the files that are in both trees.
+template <typename Look>
+std::vector<NameUse> uses_of(const BaseStep& from, const FileMap& target, Look look) {
+  std::vector<NameUse> out;
   for (const FileChange& change : from.patch->changes) {
     const std::string path = from.path_before(change.path);
     const FileState after = from.after.get(change.path);
     const FileState before = from.before.get(path);
     const FileState there = target.get(path);
     if (!before.exists() || !after.exists() || !there.exists()) continue;
-    for (const LostName& lost : look(*before.source, *after.source, *there.source))
-      use(change.path, *there.source, lost);
+    for (LostName& lost : look(*before.source, *after.source, *there.source))
+      out.push_back({change.path, there.source, std::move(lost)});
   }
+  return out;
 }
 
 // The names that no file of the tree has. A tree with no other source than the patch's own files is
 // a part of one, and what it lacks may be elsewhere.
-std::vector<std::string> nowhere(std::vector<std::string> names, const BaseStep& from,
-                                 const FileMap& tree) {
-  if (names.empty()) return names;
+std::vector<NameUse> nowhere(std::vector<NameUse> uses, const BaseStep& from, const FileMap& tree) {
+  if (uses.empty()) return uses;
   bool whole = false;
   for (const std::string& path : tree.list()) {
     if (choose_language(path, "") == Language::kLines) continue;
     whole = whole || std::find(from.paths.begin(), from.paths.end(), path) == from.paths.end();
     const auto bytes = tree.peek(path, ParseBudget{}.bytes);
-    if (bytes) std::erase_if(names, [&](const auto& name) { return has_word(*bytes, name); });
-    if (names.empty()) break;
+    if (bytes)
+      std::erase_if(uses, [&](const auto& use) { return has_word(*bytes, use.lost.name); });
+    if (uses.empty()) break;
   }
-  return whole ? names : std::vector<std::string>{};
+  return whole ? uses : std::vector<NameUse>{};
 }
 
-Finding lost_finding(const BaseStep& from, const std::string& path, const Source& there,
-                     const FileMap& result, const LostName& lost) {
-  Finding f{.verdict = Verdict::kMissing,
-            .place = {.file = there.path()},
-            .origin = origin_in(*from.patch, path, lost.name),
-            .message = message(lost)};
-  const FileState made = result.get(path);
-  if (made.exists()) f.place = place_in(there, *made.source, lost.name);
-  return f;
+void add_findings(const std::vector<NameUse>& uses, const BaseStep& from, const FileMap& result,
+                  std::vector<Finding>& out) {
+  for (const NameUse& use : uses) {
+    const FileState made = result.get(use.path);
+    const Place at = made.exists() ? place_in(*use.there, *made.source, use.lost.name)
+                                   : Place{.file = use.there->path()};
+    out.push_back({.verdict = Verdict::kMissing,
+                   .place = at,
+                   .origin = origin_in(*from.patch, use.path, use.lost.name),
+                   .message = message(use.lost)});
+  }
 }
 
 }  // namespace
@@ -80,30 +92,15 @@ Finding lost_finding(const BaseStep& from, const std::string& path, const Source
 std::vector<Finding> lost_names_of(const BaseStep& from, const FileMap& target,
                                    const FileMap& result) {
   std::vector<Finding> out;
-  each_name(from, target, lost_names,
-            [&](const std::string& path, const Source& there, const LostName& lost) {
-              out.push_back(lost_finding(from, path, there, result, lost));
-            });
+  add_findings(uses_of(from, target, lost_names), from, result, out);
   return out.empty() ? gone_names_of(from, target, result) : out;
 }
 
 std::vector<Finding> gone_names_of(const BaseStep& from, const FileMap& target,
                                    const FileMap& result) {
-  std::vector<std::string> names;
-  each_name(from, target, missing_names,
-            [&](const auto&, const auto&, const LostName& lost) { names.push_back(lost.name); });
   std::vector<Finding> out;
-  each_name(from, target, changed_calls,
-            [&](const std::string& path, const Source& there, const LostName& lost) {
-              out.push_back(lost_finding(from, path, there, result, lost));
-            });
-  if (names.empty()) return out;
-  const std::vector<std::string> gone = nowhere(std::move(names), from, target);
-  each_name(from, target, missing_names,
-            [&](const std::string& path, const Source& there, const LostName& lost) {
-              if (std::find(gone.begin(), gone.end(), lost.name) != gone.end())
-                out.push_back(lost_finding(from, path, there, result, lost));
-            });
+  add_findings(uses_of(from, target, changed_calls), from, result, out);
+  add_findings(nowhere(uses_of(from, target, missing_names), from, target), from, result, out);
   return out;
 }
 
