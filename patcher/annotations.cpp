@@ -149,6 +149,10 @@ std::string github_annotations(const std::vector<Remark>& remarks, const ReportP
   return out;
 }
 
+std::string github_failure(const std::string& what) {
+  return fmt::format("::error title=patcher::{}\n", escaped(what, false));
+}
+
 json sarif_log(const std::vector<Remark>& remarks, const ReportPaths& paths) {
   json results = json::array();
   for (const Remark& r : remarks) {

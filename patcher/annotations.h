@@ -30,6 +30,9 @@ std::vector<Remark> drift_remarks(const std::vector<std::string>& messages,
 // Workflow commands, a line each: "::error file=...,line=...,col=...,title=...::message".
 std::string github_annotations(const std::vector<Remark>& remarks, const ReportPaths& paths);
 
+// One for a run that came to no verdict, which has no place.
+std::string github_failure(const std::string& what);
+
 // A SARIF 2.1.0 log with one run; every verdict is a rule.
 nlohmann::json sarif_log(const std::vector<Remark>& remarks, const ReportPaths& paths);
 

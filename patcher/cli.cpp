@@ -273,19 +273,6 @@ class Program {
   std::unique_ptr<BaseReview> review_;  // --base
 };
 
-// What a broken environment comes to; a program that asked for JSON gets an object to read.
-int report_broken(const Options& options, const BrokenEnvironment& e, std::ostream& out,
-                  std::ostream& err) {
-  if (options.json) {
-    RunReport(options, {}, out, err)
-        .json({{"verb", verb_name(options.verb)},
-               {"exit_code", kExitEnvironment},
-               {"error", e.what()}});
-  }
-  err << "patcher: " << e.what() << "\n";
-  return kExitEnvironment;
-}
-
 int run_checked(std::span<const char* const> args, std::ostream& out, std::ostream& err,
                 const Terminal& terminal) {
   Options options;
@@ -293,7 +280,7 @@ int run_checked(std::span<const char* const> args, std::ostream& out, std::ostre
     if (const auto code = parse_options(args, options, out, err)) return *code;
     return Program(options, out, err, terminal).run();
   } catch (const BrokenEnvironment& e) {
-    return report_broken(options, e, out, err);
+    return RunReport(options, {}, out, err).broken(e.what());
   }
 }
 

@@ -13,9 +13,10 @@ namespace patcher {
 struct Words {
   std::vector<std::string_view> plain = {};  // neither options nor their values
   bool help = false;                         // --help or -h is there
-  // The first option that is given an empty value, or "an argument"; empty if there is none. A
-  // script writes `--rev "$REV"` and means a revision: an empty one must not pass for none.
-  std::string given_nothing = {};
+  // What is wrong with the first value that is none; empty if all are. A script writes
+  // `--rev "$REV"` or `--rev $REV` and means a revision: where the variable is not set, the value
+  // is empty or the next option, and must pass for neither "not given" nor a name.
+  std::string fault = {};
 };
 
 // args[0] is the program's name.

@@ -72,6 +72,9 @@ std::string bash_script(const std::vector<OptionRow>& options) {
       "}}\n"
       "_patcher() {{\n"
       "  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} i verb='' words\n"
+      // bash takes --option=value for three words.
+      "  if [ \"$cur\" = = ]; then cur=''; fi\n"
+      "  if [ \"$prev\" = = ]; then prev=${{COMP_WORDS[COMP_CWORD-2]}}; fi\n"
       "  case $prev in\n{0}  esac\n"
       // By index: zsh has no ${{NAME[@]:FROM:COUNT}} with a variable.
       "  for ((i = 1; i < COMP_CWORD; ++i)); do\n"

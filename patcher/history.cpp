@@ -113,7 +113,10 @@ std::vector<Revision> commits_of_branch(const Repository& repository, const std:
 }
 
 std::string day(int64_t seconds) {
-  return fmt::format("{:%Y-%m-%d}", fmt::gmtime(static_cast<std::time_t>(seconds)));
+  const auto time = static_cast<std::time_t>(seconds);
+  std::tm date{};
+  if (gmtime_r(&time, &date) == nullptr) return fmt::format("@{}", seconds);
+  return fmt::format("{:%Y-%m-%d}", date);
 }
 
 }  // namespace patcher

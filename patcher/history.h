@@ -25,7 +25,7 @@ History first_parent_history(const Repository& repository, const std::string& ra
 // ends before that (a shallow clone).
 std::vector<Revision> commits_of_branch(const Repository& repository, const std::string& range);
 
-// "2026-11-30", in UTC.
+// "2026-11-30", in UTC; "@SECONDS" for a time in no year that a calendar has.
 std::string day(int64_t seconds);
 
 }  // namespace patcher

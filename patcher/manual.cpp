@@ -15,11 +15,11 @@ const std::vector<VerbRow>& all_verbs() {
        R"(Prints one line a patch with its verdict, then what is wrong, with file:line and the nearest
 candidate, and what is worth to note. Patch k is judged on the result of patches 1 to k-1;
 all refusals are reported in one run. A patch that is in the tree counts as applied; where nobody
-has applied any, as in upstream's tree, --unpatched makes it obsolete. With --diffs, says too where a patch still applies but
-gives another diff than the one stored, because its surroundings changed. With --base or
---base-rev, the tree that the series was made for, refuses too a patch that applies but adds a line that uses a name
-which is gone since, or calls a function whose parameters changed; and says of a patch without
-a place where carry would place it.
+has applied any, as in upstream's tree, --unpatched makes it obsolete. With --diffs, says too where
+a patch still applies but gives another diff than the one stored, because its surroundings changed.
+With --base or --base-rev, the tree that the series was made for, refuses too a patch that applies
+but adds a line that uses a name which is gone since, or calls a function whose parameters changed;
+and says of a patch without a place where carry would place it.
 A place that does not parse is refused: damaged_parse. Macros with names in capitals that stand
 for attributes, parts of strings or statements are read as the preprocessor would read them; a
 statement that an #if cuts through is as good as damaged, and what is around it is not.)",
@@ -132,6 +132,32 @@ bool OptionRow::belongs_to(std::string_view verb) const {
   return verbs.empty() || std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
 }
 
+namespace {
+
+constexpr size_t kPageWidth = 100;
+
+// The words in lines of at most kPageWidth, each after `indent` blanks.
+std::string wrapped(std::string_view text, size_t indent) {
+  std::string out;
+  size_t column = 0;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(' '), text.size());
+    if (column == 0 || column + 1 + end > kPageWidth) {
+      out += (out.empty() ? "" : "\n") + std::string(indent, ' ');
+      column = indent;
+    } else {
+      out += ' ';
+      ++column;
+    }
+    out += text.substr(0, end);
+    column += end;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out + "\n";
+}
+
+}  // namespace
+
 std::string exit_code_table() {
   std::string text =
       "Exit codes (of the first refused patch):\n"
@@ -162,7 +188,7 @@ std::string verb_page(const VerbRow& verb, const std::vector<OptionRow>& options
       if (!o.belongs_to(verb.name)) continue;
       const std::string head =
           fmt::format("{}", fmt::join(o.names, ", ")) + (o.value.empty() ? "" : " " + o.value);
-      page += fmt::format("  {}\n      {}\n", head, o.description);
+      page += "  " + head + "\n" + wrapped(o.description, 6);
     }
   }
   page += "\nExamples:\n";

@@ -230,13 +230,13 @@ int usage_error(std::ostream& err, const std::string& what) {
   return kExitUsage;
 }
 
-// `help VERB`, `VERB --help`, `completion SHELL` and empty values: what needs no tree and no
-// series, wherever options stand.
+// `help VERB`, `VERB --help`, `completion SHELL` and values that are none: what needs no tree and
+// no series, wherever options stand.
 std::optional<int> print_about(std::span<const char* const> args, const CLI::App& app,
                                std::ostream& out, std::ostream& err) {
   const std::vector<OptionRow> options = option_rows(app);
-  const auto [plain, help, given_nothing] = words_of(args, options);
-  if (!given_nothing.empty()) return usage_error(err, given_nothing + " has an empty value");
+  const auto [plain, help, fault] = words_of(args, options);
+  if (!fault.empty()) return usage_error(err, fault);
   if (plain.empty()) return std::nullopt;
   const std::string_view first = plain[0];
   const std::string_view second = plain.size() > 1 ? plain[1] : "";

@@ -46,7 +46,7 @@ bool imports_commits(const Options& options);
 std::string carry_command(const Options& options);
 
 // Prints help, version or a usage error and gives the exit code to leave with, or fills `options`,
-// of which `verb` and `json` hold too when it throws BrokenEnvironment.
+// of which `verb`, `format` and `json` hold too when it throws BrokenEnvironment.
 std::optional<int> parse_options(std::span<const char* const> args, Options& options,
                                  std::ostream& out, std::ostream& err);
 

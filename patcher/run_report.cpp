@@ -67,6 +67,16 @@ void RunReport::plan_text(const Plan& plan, int written, const std::vector<std::
     err_ << options_.diffs << "/" << message << "\n";
 }
 
+int RunReport::broken(const std::string& what) {
+  if (options_.json) {
+    json({{"verb", verb_name(options_.verb)}, {"exit_code", kExitEnvironment}, {"error", what}});
+  } else if (options_.format == "github") {
+    out_ << github_failure(what);
+  }
+  err_ << "patcher: " << what << "\n";
+  return kExitEnvironment;
+}
+
 void RunReport::add_revisions(nlohmann::json& j) const {
   const auto add = [&](const char* key, const std::optional<Revision>& revision) {
     if (revision) j[key] = {{"asked", revision->asked}, {"commit", revision->commit}};
@@ -77,7 +87,10 @@ void RunReport::add_revisions(nlohmann::json& j) const {
 
 void RunReport::print_revisions() {
   const auto print = [&](const char* what, const std::optional<Revision>& revision) {
-    if (revision) out_ << fmt::format("{} {} {}\n", what, revision->display(), revision->summary);
+    if (!revision) return;
+    const std::string& summary = revision->summary;
+    out_ << fmt::format("{} {}{}{}\n", what, revision->display(), summary.empty() ? "" : " ",
+                        summary);
   };
   print("base", base_);
   print("at", revision_);

@@ -31,6 +31,9 @@ class RunReport {
   // default --root. REQUIRES errors.
   int malformed(const std::vector<Finding>& errors, const std::string& root);
   int malformed(const std::vector<Finding>& errors) { return malformed(errors, options_.root); }
+  // What there is no verdict without. A SARIF log of it would read as one without findings, and
+  // close those that are open; there is none.
+  int broken(const std::string& what);
   // `written`: how many files, negative for a dry run. Compares with the stored --diffs.
   int plan(const Plan& plan, int written);
 

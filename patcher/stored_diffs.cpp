@@ -16,11 +16,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Nothing if there is no such file; one that cannot be read is none that is missing.
 std::optional<std::string> read_file(const fs::path& path) {
+  std::error_code error;
+  if (fs::status(path, error).type() == fs::file_type::not_found) return std::nullopt;
   std::ifstream in(path, std::ios::binary);
-  if (!in) return std::nullopt;
   std::ostringstream out;
   out << in.rdbuf();
+  if (!in) throw BrokenEnvironment(fmt::format("{}: cannot be read", path.string()));
   return std::move(out).str();
 }
 

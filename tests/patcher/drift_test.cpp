@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "patcher/drift.h"
+#include "patcher/history.h"
 #include "patcher/series.h"
 #include "patcher/verdict.h"
 #include "tests/patcher/git_scratch.h"
@@ -11,6 +12,13 @@ namespace {
 
 using nlohmann::json;
 using testing::Test;
+
+// A commit may say any time.
+TEST(Day, OfATimeThatNoCalendarHasIsItsSeconds) {
+  EXPECT_EQ(day(1'796'028'147), "2026-11-30");
+  EXPECT_EQ(day(INT64_MAX), "@9223372036854775807");
+  EXPECT_EQ(day(INT64_MIN), "@-9223372036854775808");
+}
 
 class DriftCommand : public Test {
  protected:

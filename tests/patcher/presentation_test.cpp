@@ -36,6 +36,9 @@ TEST(Manual, EveryVerbHasAPageWithExamplesAndExitCodes) {
     const std::string page = s.out;
     EXPECT_TRUE(holds(page, "Examples:")) << verb.name;
     EXPECT_TRUE(holds(page, "  20  outdated")) << verb.name;
+    std::istringstream lines(page);
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_LE(line.size(), 100u) << verb.name << ": " << line;
     ASSERT_EQ(s.run_plain({"patcher", std::string(verb.name), "--help"}), 0);
     EXPECT_EQ(s.out, page);
   }
@@ -127,6 +130,8 @@ TEST_F(Completion, OfBashOffersVerbsOptionsAndValues) {
   EXPECT_EQ(offers("patcher ap"), Words{"apply"});
   EXPECT_EQ(offers("patcher --color a"), (Words{"auto", "always"}));
   EXPECT_EQ(offers("patcher check --format s"), Words{"sarif"});
+  EXPECT_EQ(offers("patcher check --format = s"), Words{"sarif"});  // as bash cuts --format=s
+  EXPECT_EQ(offers("patcher check --color ="), (Words{"auto", "always", "never"}));
   EXPECT_EQ(offers("patcher diff --st"), Words{"--stat"});
   EXPECT_EQ(offers("patcher check --st"), Words{});
   EXPECT_EQ(offers("patcher help re"), Words{"revert"});
@@ -250,6 +255,16 @@ TEST_F(Formats, ASeriesThatIsWrongIsReportedInThemToo) {
   EXPECT_TRUE(holds(s.out, "/patches/series,line=1,")) << s.out;
   EXPECT_EQ(s.run({"check", "--format", "sarif"}), exit_code(Verdict::kMalformed));
   EXPECT_EQ(nlohmann::json::parse(s.out)["runs"][0]["results"].size(), 1u);
+}
+
+TEST_F(Formats, ABrokenEnvironmentIsAnAnnotationWithoutAPlace) {
+  s.file("a b.cpp", "void f() {\n  go(1, 3);\n}\nvoid g() {\n  stop();\n}\n");
+  EXPECT_EQ(s.run({"check", "--format", "github", "--diffs", "no%\nwhere"}), kExitEnvironment);
+  EXPECT_EQ(s.out, "::error title=patcher::no%25%0Awhere: No such file or directory\n");
+  EXPECT_TRUE(holds(s.err, "No such file or directory")) << s.err;
+  // Not a log without findings, which would read as a tree without any.
+  EXPECT_EQ(s.run({"check", "--format", "sarif", "--diffs", "nowhere"}), kExitEnvironment);
+  EXPECT_EQ(s.out, "");
 }
 
 TEST_F(Formats, DriftOfStoredDiffsIsAnErrorInThem) {

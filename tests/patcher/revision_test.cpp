@@ -44,6 +44,15 @@ TEST(Revision, IsNamedInJson) {
   EXPECT_EQ(j["written"], 0);
 }
 
+TEST(Revision, WithoutACommitEndsItsLineInNoBlank) {
+  GitScratch s;
+  s.file("a.cpp", "int a;\n");
+  s.commit("first");
+  s.patch("1.patch", kChangeA);
+  ASSERT_EQ(s.run({"check", "--rev", "HEAD^{tree}"}), 0) << s.err;
+  EXPECT_TRUE(s.out.starts_with("at HEAD^{tree}\n")) << s.out;
+}
+
 TEST(Revision, OfASubdirectoryIsThatSubdirectory) {
   GitScratch s("");
   s.file("vendor/lib/a.cpp", "int a;\n");

@@ -50,6 +50,15 @@ TEST_F(Shell, AnEmptyValueIsNamedAndRefused) {
   EXPECT_EQ(s.bytes("a.cpp"), "int a;\n");
 }
 
+TEST_F(Shell, AnOptionIsNoValue) {
+  for (const char* option : {"--rev", "--base", "--html", "--out-dir"}) {
+    EXPECT_EQ(s.run({"diff", option, "--json"}), kExitUsage) << option;
+    EXPECT_TRUE(holds(s.err, std::string(option) + " has no value: --json is an option")) << s.err;
+  }
+  EXPECT_EQ(s.run({"check", "--rev=--json"}), kExitEnvironment);
+  EXPECT_EQ(s.run({"check", "--base", "--weird"}), kExitEnvironment);
+}
+
 // --- a path that cannot be looked at
 
 TEST_F(Shell, APathThatCannotBeLookedAtIsABrokenEnvironment) {
@@ -66,6 +75,9 @@ TEST_F(Shell, APathThatCannotBeLookedAtIsABrokenEnvironment) {
   fails({"check", "--diffs", in("loop")}, "/loop: Too many levels of symbolic links");
   fails({"check", "--diffs", in(long_name)}, "File name too long");
   fails({"check", "--diffs", in("1.diff")}, "1.diff: Not a directory");
+  fs::create_directories(in("diffs"));
+  fs::create_symlink("1.diff", in("diffs/1.diff"));
+  fails({"check", "--diffs", in("diffs")}, "/diffs/1.diff: cannot be read");
   fails({"diff", "--out-dir", in("loop/x")}, "/loop/x: ");
   fails({"diff", "--html", in("loop/x")}, "/loop/x: ");
   fails({"import", in("1.diff"), "--out-dir", in("loop/x")}, "/loop/x/");
