@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include "patcher/base_review.h"
@@ -26,23 +23,10 @@
 #include "patcher/revision_tree.h"
 #include "patcher/run_report.h"
 #include "patcher/stored_diffs.h"
+#include "patcher/whole_file.h"
 
 namespace patcher {
 namespace {
-
-namespace fs = std::filesystem;
-
-// The file as it was or with all of the text, never a part of it.
-void write_file_whole(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".new";
-  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    std::remove(temporary.c_str());
-    throw BrokenEnvironment(fmt::format("{}: cannot be written", path));
-  }
-}
 
 class Program {
  public:
@@ -252,7 +236,7 @@ class Program {
   }
 
   int write_page(const Plan& plan) {
-    write_file_whole(options_.html, review_page(plan, options_.series));
+    write_whole(options_.html, review_page(plan, options_.series));
     return report_.plan(plan, -1);
   }
 

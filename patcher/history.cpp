@@ -76,36 +76,45 @@ std::optional<std::vector<Revision>> line_down_to(const Repository& repository, 
   }
 }
 
+// The line from B down to the first commit that can be reached from A.
+std::optional<std::vector<Revision>> line_to_fork(const Repository& repository, const Range& ends,
+                                                  const std::string& range) {
+  const git_oid from = id_of(ends.from);
+  return line_down_to(repository, ends.to, [&](const Revision& commit) {
+    if (commit.commit == ends.from.commit) return true;
+    const git_oid id = id_of(commit);
+    const int reached = git_graph_descendant_of(repository.get(), &from, &id);
+    // In a shallow clone what lies behind A is not known; then A has to be met.
+    if (reached != GIT_ENOTFOUND) check_git(reached, range);
+    return reached == 1;
+  });
+}
+
 }  // namespace
 
 History first_parent_history(const Repository& repository, const std::string& range) {
-  const auto [from, to] = parse_range(repository, range);
-  auto line = line_down_to(repository, to,
-                           [&](const Revision& commit) { return commit.commit == from.commit; });
+  const Range ends = parse_range(repository, range);
+  auto line = line_down_to(repository, ends.to, [&](const Revision& commit) {
+    return commit.commit == ends.from.commit;
+  });
   if (!line) {
-    throw BrokenEnvironment(fmt::format("{}: {} is not on the line of first parents of {}", range,
-                                        from.display(), to.display()));
+    const auto left = line_to_fork(repository, ends, range);
+    throw BrokenEnvironment(fmt::format(
+        "{}: {} is not on the line of first parents of {}{}", range, ends.from.display(),
+        ends.to.display(), left ? "; it left that line at " + left->back().commit : ""));
   }
   std::reverse(line->begin(), line->end());
   return {.asked = range, .commits = std::move(*line)};
 }
 
 std::vector<Revision> commits_of_branch(const Repository& repository, const std::string& range) {
-  const auto [from, to] = parse_range(repository, range);
-  const git_oid other = id_of(from);
-  auto line = line_down_to(repository, to, [&](const Revision& commit) {
-    if (commit.commit == from.commit) return true;
-    const git_oid id = id_of(commit);
-    const int reached = git_graph_descendant_of(repository.get(), &other, &id);
-    // In a shallow clone what lies behind `from` is not known; then it has to be met.
-    if (reached != GIT_ENOTFOUND) check_git(reached, range);
-    return reached == 1;
-  });
+  const Range ends = parse_range(repository, range);
+  auto line = line_to_fork(repository, ends, range);
   if (!line) {
     throw BrokenEnvironment(
         fmt::format("{}: {} shares no commit with the line of first parents "
                     "of {}",
-                    range, from.display(), to.display()));
+                    range, ends.from.display(), ends.to.display()));
   }
   line->pop_back();
   std::reverse(line->begin(), line->end());

@@ -116,7 +116,8 @@ void add_options(CLI::App& app, Options& o, Aliases& a) {
                  "How to report, by default as text; github and sarif are for check")
       ->check(CLI::IsMember({"text", "json", "github", "sarif"}))
       ->option_text("text|json|github|sarif");
-  app.add_flag("--json", a.json, "The same as --format json");
+  app.add_flag("--json", a.json,
+               "The same as --format json; a run without a verdict gives an object with \"error\"");
   app.add_option("--color", o.color, "By default auto: on a terminal, and without NO_COLOR")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->option_text("auto|always|never");

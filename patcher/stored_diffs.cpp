@@ -10,6 +10,7 @@
 
 #include "patcher/diff.h"
 #include "patcher/error.h"
+#include "patcher/whole_file.h"
 
 namespace patcher {
 namespace {
@@ -86,9 +87,7 @@ void store_diffs(const Plan& plan, const std::string& directory) {
     const fs::path path = fs::path(directory) / diff_name(*p.patch);
     const std::string text = patch_diff(p);
     if (read_file(path) == text) continue;
-    std::ofstream out(path, std::ios::binary | std::ios::trunc);
-    out << text;
-    if (!out.flush()) throw BrokenEnvironment(fmt::format("{}: cannot be written", path.string()));
+    write_whole(path.string(), text);
   }
 }
 

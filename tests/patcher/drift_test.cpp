@@ -134,6 +134,7 @@ TEST_F(DriftCommand, CountsAMergedBranchAtItsMerge) {
   EXPECT_EQ(j["patches"][1]["first_break"], merge);
   EXPECT_EQ(s.run({"drift", side + "..main"}), kExitEnvironment);
   EXPECT_TRUE(holds(s.err, "is not on the line of first parents")) << s.err;
+  EXPECT_TRUE(holds(s.err, "; it left that line at " + first + "\n")) << s.err;
 }
 
 TEST_F(DriftCommand, FollowsASubdirectory) {

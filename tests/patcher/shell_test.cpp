@@ -1,4 +1,8 @@
 // The program in a shell, a script or CI: empty variables, unreadable paths, full disks.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <nlohmann/json.hpp>
 
 #include "patcher/verdict.h"
@@ -124,6 +128,38 @@ TEST_F(Shell, JsonSaysWhatIsBroken) {
   broken({"import", in("loop"), "--out-dir", in("made")});
   EXPECT_EQ(s.run({"check", "--diffs", in("nowhere")}), kExitEnvironment);
   EXPECT_EQ(s.out, "");
+}
+
+// --- files that the user names
+
+TEST_F(Shell, AFileIsWrittenWholeBehindItsLinkAndKeepsItsMode) {
+  write_bytes(in("page.html"), "old");
+  fs::permissions(in("page.html"), fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink("page.html", in("link.html"));
+  ASSERT_EQ(s.run({"diff", "--html", in("link.html")}), 0) << s.err;
+  EXPECT_TRUE(fs::is_symlink(in("link.html")));
+  EXPECT_TRUE(holds(read_bytes(in("page.html")), "<html"));
+  EXPECT_EQ(fs::status(in("page.html")).permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(s.run({"diff", "--html", in("no/page.html")}), kExitEnvironment);
+  EXPECT_TRUE(holds(s.err, "/no/page.html: cannot be written: No such file or directory")) << s.err;
+  EXPECT_EQ(s.run({"diff", "--html", s.root().string()}), kExitEnvironment);
+  EXPECT_TRUE(holds(s.err, "/tree: cannot be written: Is a directory")) << s.err;
+  EXPECT_EQ(read_tree(s.root()), (Tree{{"a.cpp", "int a;\n"}}));
+}
+
+TEST_F(Shell, APipeTakesThePage) {
+  const std::string pipe = in("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const int fd = open(pipe.c_str(), O_RDWR | O_NONBLOCK);
+  ASSERT_GE(fd, 0);
+  ASSERT_GE(fcntl(fd, F_SETPIPE_SZ, 1 << 20), 0);
+  EXPECT_EQ(s.run({"diff", "--html", pipe}), 0) << s.err;
+  char begin[16] = {};
+  EXPECT_EQ(read(fd, begin, 15), 15);
+  EXPECT_STREQ(begin, "<!doctype html>");
+  close(fd);
+  EXPECT_TRUE(fs::is_fifo(pipe));
 }
 
 // --- output that nobody gets
