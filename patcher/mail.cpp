@@ -3,99 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <optional>
 
+#include "patcher/diff_start.h"
 #include "patcher/lines.h"
+#include "patcher/mail_coding.h"
 #include "patcher/mbox.h"
 
 namespace patcher {
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
 // Also of what ends a line.
 std::string_view trim_line(std::string_view s) {
   return trim(s, " \t\r\n");
-}
-
-int hex(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-// RFC 2045 bodies; in a header (RFC 2047) `_` is a blank.
-std::string quoted_printable(std::string_view text, bool header) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (header && text[i] == '_') {
-      out += ' ';
-    } else if (text[i] != '=') {
-      out += text[i];
-    } else if (text.substr(i).starts_with("=\n")) {
-      i += 1;
-    } else if (text.substr(i).starts_with("=\r\n")) {
-      i += 2;
-    } else if (i + 2 < text.size() && hex(text[i + 1]) >= 0 && hex(text[i + 2]) >= 0) {
-      out += static_cast<char>(hex(text[i + 1]) * 16 + hex(text[i + 2]));
-      i += 2;
-    } else {
-      out += '=';
-    }
-  }
-  return out;
-}
-
-std::string base64(std::string_view text) {
-  constexpr std::string_view kLetters =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  unsigned bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    const size_t value = kLetters.find(c);
-    if (value == std::string_view::npos) continue;
-    bits = (bits << 6 | static_cast<unsigned>(value)) & 0xffffffU;
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    out += static_cast<char>(bits >> count & 0xffU);
-  }
-  return out;
-}
-
-// "=?UTF-8?q?Pr=C3=A9fill?= more" -> text. Another charset stays as it is written.
-std::string decode_words(std::string_view text) {
-  std::string out;
-  bool after_word = false;
-  while (!text.empty()) {
-    const size_t begin = text.find("=?");
-    const size_t charset = begin == std::string_view::npos ? begin : text.find('?', begin + 2);
-    const size_t encoding =
-        charset == std::string_view::npos ? charset : text.find('?', charset + 1);
-    const size_t end =
-        encoding == std::string_view::npos ? encoding : text.find("?=", encoding + 1);
-    if (end == std::string_view::npos) break;
-    const std::string_view plain = text.substr(0, begin);
-    if (!(after_word && trim_line(plain).empty())) out += plain;
-    const std::string set = lower(text.substr(begin + 2, charset - begin - 2));
-    const std::string how = lower(text.substr(charset + 1, encoding - charset - 1));
-    const std::string_view word = text.substr(encoding + 1, end - encoding - 1);
-    const bool known = (set == "utf-8" || set == "us-ascii") && (how == "q" || how == "b");
-    out += !known       ? std::string(text.substr(begin, end + 2 - begin))
-           : how == "q" ? quoted_printable(word, true)
-                        : base64(word);
-    after_word = true;
-    text.remove_prefix(end + 2);
-  }
-  return out + std::string(text);
 }
 
 std::string strip_tags(std::string_view subject) {
@@ -108,21 +29,16 @@ std::string strip_tags(std::string_view subject) {
   return std::string(subject);
 }
 
-// The next line with its end.
-std::string_view next_line(std::string_view text) {
-  return text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
-}
-
 using Headers = std::map<std::string, std::string>;
 
 // Takes the header lines off `text`; nothing when it does not begin as a mail does.
 std::optional<Headers> take_headers(std::string_view& text) {
   std::string_view rest = text;
   Headers headers;
-  if (rest.starts_with("From ")) rest.remove_prefix(next_line(rest).size());
+  if (rest.starts_with("From ")) rest.remove_prefix(first_line(rest).size());
   std::string* last = nullptr;
   while (!rest.empty()) {
-    const std::string_view line = next_line(rest);
+    const std::string_view line = first_line(rest);
     if (trim_line(line).empty()) break;
     if ((line.front() == ' ' || line.front() == '\t') && last != nullptr) {
       *last += " " + std::string(trim_line(line));
@@ -148,49 +64,92 @@ std::string without_crs(std::string_view text) {
   return out;
 }
 
-bool starts_file(std::string_view text) {
-  if (text.starts_with("diff --git ")) return true;
-  if (!text.starts_with("--- ")) return false;
-  text.remove_prefix(next_line(text).size());
-  if (!text.starts_with("+++ ")) return false;
-  text.remove_prefix(next_line(text).size());
-  return text.starts_with("@@ -");
+// Where the line `---` stands that ends a mail's message. One among a hunk's lines, as its header
+// counts them, is a removed `--`.
+size_t rule_at(std::string_view text) {
+  HunkHeader left;
+  for (size_t at = 0; at < text.size();) {
+    const std::string_view line = first_line(text.substr(at));
+    const char mark = trim_line(line).empty() ? ' ' : line.front();
+    const bool before = (mark == ' ' || mark == '-') && left.before > 0;
+    const bool after = (mark == ' ' || mark == '+') && left.after > 0;
+    if (before || after) {
+      left.before -= before ? 1 : 0;
+      left.after -= after ? 1 : 0;
+    } else if (line.front() == '-' && trim_line(line) == "---") {
+      return at;
+    } else if (mark != '\\') {
+      left = hunk_header(line).value_or(HunkHeader{});
+    }
+    at += line.size();
+  }
+  return std::string_view::npos;
 }
 
 // Splits at the first file that begins at or after line `---` (of a mail) or anywhere.
-void split(std::string_view text, bool at_rule, Mail& mail) {
-  bool open = !at_rule;
-  size_t at = 0;
-  size_t body_end = std::string_view::npos;
-  while (at < text.size()) {
-    const std::string_view line = next_line(text.substr(at));
-    if (open && starts_file(text.substr(at))) break;
-    if (!open && trim_line(line) == "---" && line.front() == '-') {
-      open = true;
-      body_end = at;
-    }
-    at += line.size();
-    ++mail.diff_line;
-  }
-  mail.body = trim_line(text.substr(0, std::min(body_end, at)));
+void split(std::string_view text, size_t rule, Mail& mail) {
+  size_t at = rule == std::string_view::npos ? 0 : rule;
+  while (at < text.size() && !starts_diff(text.substr(at)))
+    at += first_line(text.substr(at)).size();
+  mail.diff_line += static_cast<int>(
+      std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+  mail.body = trim_line(text.substr(0, std::min(rule, at)));
   mail.diff = text.substr(at);
 }
 
-bool has_rule(std::string_view text) {
-  return text.starts_with("---\n") || text.find("\n---\n") != std::string_view::npos;
+// "ISO-8859-1" of "text/plain; charset=ISO-8859-1"
+std::string charset_of(std::string_view content_type) {
+  const std::string type = lower(content_type);
+  const size_t at = type.find("charset=");
+  if (at == std::string::npos) return {};
+  const std::string_view value = std::string_view(type).substr(at + 8);
+  return std::string(trim(value.substr(0, value.find(';')), " \t\"'"));
+}
+
+// As git reads it the message is text and becomes UTF-8, and the diff is bytes. Where a diff has
+// letters that the mail spells in another charset, the mail cannot say which it means.
+void decode_letters(const std::string& charset, Mail& mail) {
+  if (charset.empty() || charset == "us-ascii") return;
+  const auto body = to_utf8(mail.body, charset, mail.error);
+  if (!body) return;
+  mail.body = *body;
+  if (charset == "utf-8" || charset == "utf8") return;
+  std::string undecodable;
+  if (to_utf8(mail.diff, charset, undecodable) == mail.diff) return;
+  const auto odd = std::find_if(mail.diff.begin(), mail.diff.end(),
+                                [](unsigned char c) { return c >= 0x80 || c == '\x1b'; });
+  mail.error_line = mail.diff_line + static_cast<int>(std::count(mail.diff.begin(), odd, '\n'));
+  mail.error = fmt::format(
+      "the diff has letters in the mail's charset `{}`, and the tree's may be another; save the "
+      "diff alone, in the bytes of the tree",
+      charset);
+}
+
+// The body without its transfer encoding.
+std::string decoded(std::string_view body, const std::string& encoding) {
+  std::string out = encoding == "quoted-printable" ? quoted_printable(body, false)
+                    : encoding == "base64"         ? base64(body)
+                                                   : std::string(body);
+  const bool was_encoded = encoding == "quoted-printable" || encoding == "base64";
+  if (was_encoded && first_line(out).ends_with("\r\n")) out = without_crs(out);
+  return out;
 }
 
 }  // namespace
+
+bool is_mail(std::string_view text) {
+  return take_headers(text).has_value();
+}
 
 Mail read_mail(std::string_view text) {
   Mail mail;
   std::string plain;
   // A mail that went through a CRLF system: its own header lines say so.
-  if (!text.empty() && next_line(text).ends_with("\r\n")) text = plain = without_crs(text);
+  if (first_line(text).ends_with("\r\n")) text = plain = without_crs(text);
   std::string_view rest = text;
   const auto headers = take_headers(rest);
   if (!headers) {
-    split(text, false, mail);
+    split(text, std::string_view::npos, mail);
     return mail;
   }
   mail.diff_line += static_cast<int>(std::count(
@@ -199,19 +158,16 @@ Mail read_mail(std::string_view text) {
     const auto it = headers->find(key);
     return it == headers->end() ? std::string() : it->second;
   };
-  mail.subject = strip_tags(decode_words(get("subject")));
+  mail.subject = strip_tags(decode_words(get("subject"), mail.error));
   if (lower(get("content-type")).starts_with("multipart/")) {
     mail.error = "the mail has several parts; save the patch alone";
-    return mail;
   }
-  std::string body(rest);
-  const std::string encoding = lower(get("content-transfer-encoding"));
-  if (encoding == "quoted-printable") body = quoted_printable(body, false);
-  if (encoding == "base64") body = base64(body);
-  if (!encoding.empty() && encoding.front() != '7' && encoding.front() != '8') {
-    if (next_line(std::string_view(body)).ends_with("\r\n")) body = without_crs(body);
-  }
-  split(body, has_rule(body), mail);
+  if (!mail.error.empty()) return mail;
+  const std::string body = decoded(rest, lower(get("content-transfer-encoding")));
+  const size_t rule = rule_at(body);
+  mail.unruled = rule == std::string::npos;
+  split(body, rule, mail);
+  decode_letters(charset_of(get("content-type")), mail);
   return mail;
 }
 

@@ -4,10 +4,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <charconv>
+#include <tuple>
 
+#include "patcher/diff_start.h"
+#include "patcher/git_header.h"
 #include "patcher/mail.h"
 #include "patcher/mbox.h"
+#include "patcher/svn_properties.h"
 #include "patcher/unified_names.h"
 
 namespace patcher {
@@ -16,30 +19,10 @@ namespace {
 using std::string;
 using std::string_view;
 
-bool take(string_view& text, string_view prefix) {
-  if (!text.starts_with(prefix)) return false;
-  text.remove_prefix(prefix.size());
-  return true;
-}
-
-bool take_number(string_view& text, size_t& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc()) return false;
-  text.remove_prefix(static_cast<size_t>(end - text.data()));
-  return true;
-}
-
-// "N" or "N,COUNT".
-bool take_range(string_view& text, size_t& first, size_t& count) {
-  count = 1;
-  if (!take_number(text, first)) return false;
-  return !take(text, ",") || take_number(text, count);
-}
-
 class Reader {
  public:
-  Reader(string_view name, const MailText& part)
-      : name_(name), first_line_(part.line), mail_(read_mail(part.text)) {
+  Reader(string_view name, const MailText& part, std::optional<size_t> strip = {})
+      : name_(name), first_line_(part.line), mail_(read_mail(part.text)), prefixes_(strip) {
     for (string_view rest = mail_.diff; !rest.empty();) {
       const size_t end = rest.find('\n');
       lines_.push_back(rest.substr(0, end));
@@ -51,12 +34,15 @@ class Reader {
     out_.line = first_line_;
     out_.subject = mail_.subject;
     out_.why = mail_.body;
-    if (!mail_.error.empty()) fail(first_line_, mail_.error);
+    if (!mail_.error.empty()) fail(first_line_ - 1 + mail_.error_line, mail_.error);
     while (next_ < lines_.size() && out_.errors.empty())
-      file();
+      part();
+    index_ends();
     if (out_.errors.empty() && out_.files.empty()) fail(first_line_, "there is no diff in it");
-    for (const UnifiedFile& f : out_.files)
+    for (UnifiedFile& f : out_.files) {
+      prefixes_.strip_lone_name(f);
       check(f);
+    }
     return std::move(out_);
   }
 
@@ -69,6 +55,11 @@ class Reader {
     if (text.ends_with('\r')) text.remove_suffix(1);
     return text;
   }
+  // The diff from the next line on.
+  string_view rest() const {
+    const size_t at = static_cast<size_t>(lines_[next_].data() - mail_.diff.data());
+    return string_view(mail_.diff).substr(at);
+  }
   bool at(string_view start) const {
     return next_ < lines_.size() && lines_[next_].starts_with(start);
   }
@@ -79,108 +70,142 @@ class Reader {
                            .message = std::move(message)});
   }
 
-  // --- a file's header
+  // --- what a diff is made of
 
-  void file() {
-    if (at("diff --git ")) return git_file();
-    if (at("--- ")) return plain_file();
-    if (at("-- ") || line() == "--") {  // a mail's signature
-      next_ = lines_.size();
-      return;
+  void part() {
+    if (starts_git_file(rest()) || starts_plain_file(rest()) || (!signed_ && at("--- "))) {
+      return file();
     }
-    const string_view text = line();
-    const bool noise = text.empty() || at("Index: ") || at("====") || at("diff ") || at("Only in ");
-    if (!noise) fail(number(next_), fmt::format("is no part of a diff: `{}`", text));
+    if (at("Property changes on: ")) return properties();
+    if (const string lost = lost_change(line()); !lost.empty()) return fail(number(next_), lost);
+    if (at("Index: ")) index_begins();
+    if (at("-- ") || line() == "--") signed_ = true;  // a mail's signature
+    if (!signed_ && !is_between_files()) return fail(number(next_), misplaced());
+    gap_ = gap_ || line().empty();
     ++next_;
   }
+
+  void file() {
+    if (mail_.unruled && gap_ && !out_.files.empty()) {
+      return fail(
+          number(next_),
+          "the mail has no line `---`: is this its diff, or the one above, in its message?");
+    }
+    gap_ = false;
+    index_ = 0;
+    at("diff ") ? git_file() : plain_file();
+  }
+
+  // Lines that tools put between files; CVS has three of its own.
+  bool is_between_files() const {
+    return line().empty() || at("Index: ") || at("====") || at("diff ") || at("RCS file: ") ||
+           at("retrieving revision ");
+  }
+
+  string misplaced() const {
+    if (at("@@ ")) return "a hunk without the lines `--- path` and `+++ path`";
+    if (at("*** ")) return "a context diff is not taken; make a unified one (diff -u)";
+    return fmt::format("is no part of a diff: `{}`{}", line(),
+                       mail_.unruled ? "; the mail has no line `---` behind its message" : "");
+  }
+
+  // `Index: path` and no change: SVN says so of an empty file that is new or gone.
+  void index_begins() {
+    index_ends();
+    index_ = number(next_);
+  }
+  void index_ends() {
+    if (index_ != 0 && out_.errors.empty()) {
+      fail(index_,
+           "a file is named and no change of it follows; if it is empty and new or gone, "
+           "the diff cannot say so");
+    }
+    index_ = 0;
+  }
+
+  void properties() {
+    index_ = 0;
+    const PropertySection section = read_properties(lines_, next_);
+    if (!section.fault.empty()) return fail(number(section.fault_line), section.fault);
+    next_ = section.end;
+  }
+
+  // --- a file's header
 
   void plain_file() {
     UnifiedFile f{.line = number(next_)};
-    names(f);
-    strip_name_prefixes(f);
+    const AbsentSides absent = names(f);
     hunks(f);
-    if (f.hunks.empty() && out_.errors.empty()) fail(f.line, "a file without a hunk");
+    if (!out_.errors.empty()) return;
+    if (f.hunks.empty()) return without_hunk(f);
+    settle_existence(f, absent);
+    if (!settle_name(f)) two_names(f);
     out_.files.push_back(std::move(f));
   }
 
-  void names(UnifiedFile& f) {
-    string_view text = line();
-    take(text, "--- ");
-    f.path_before = name_behind_mark(text);
-    ++next_;
-    if (!at("+++ ")) return fail(number(next_), "expected `+++ path`");
-    text = line();
-    take(text, "+++ ");
-    f.path_after = name_behind_mark(text);
-    ++next_;
+  // SVN names a file twice whose properties alone changed.
+  void without_hunk(const UnifiedFile& f) {
+    while (next_ < lines_.size() && line().empty())
+      ++next_;
+    if (at("@@@")) return fail(number(next_), "a merge's combined diff is not taken");
+    if (!at("Property changes on: ")) fail(f.line, "a file without a hunk");
+  }
+
+  AbsentSides names(UnifiedFile& f) {
+    AbsentSides absent;
+    for (const auto& [mark, path, missing] : {std::tuple{"--- ", &f.path_before, &absent.before},
+                                              std::tuple{"+++ ", &f.path_after, &absent.after}}) {
+      if (!at(mark)) {
+        fail(number(next_), fmt::format("expected `{}path`", mark));
+        return absent;
+      }
+      MarkedName name = name_behind_mark(line().substr(4));
+      *path = std::move(name.path);
+      *missing = name.absent;
+      ++next_;
+    }
+    if (!prefixes_.strip(f)) fail(f.line, "its names have too few components for -p");
+    return absent;
+  }
+
+  void two_names(const UnifiedFile& f) {
+    fail(f.line, fmt::format("names two files, `{}` and `{}`: which one does it change?",
+                             f.path_before, f.path_after));
   }
 
   void git_file() {
     UnifiedFile f{.line = number(next_)};
-    string_view text = line();
-    take(text, "diff --git ");
-    set_git_names(text, f);
+    set_git_names(line().substr(string_view("diff --git ").size()), f);
+    if (!prefixes_.strip(f)) fail(f.line, "its names have too few components for -p");
     ++next_;
-    while (next_ < lines_.size() && extended_header(f))
-      ++next_;
+    git_header(f);
     if (at("--- ")) {
-      UnifiedFile named;
+      UnifiedFile named{.line = f.line};
       names(named);
-      strip_name_prefixes(named);
       if (!renamed_) {
         f.path_before = named.path_before;
         f.path_after = named.path_after;
       }
     }
-    renamed_ = false;
     hunks(f);
-    if (f.path_before != f.path_after && (f.path_before.empty() || f.path_after.empty())) {
+    if (f.path_before.empty() != f.path_after.empty()) {
       // A new or a deleted file: the other name is none.
     } else if (f.path_before.empty()) {
       fail(f.line, "the file's name cannot be told");
+    } else if (f.path_before != f.path_after && !renamed_) {
+      two_names(f);
     }
+    renamed_ = false;
     out_.files.push_back(std::move(f));
   }
 
-  bool extended_header(UnifiedFile& f) {
-    string_view text = line();
-    if (text.starts_with("GIT binary patch") || text.starts_with("Binary files ")) {
-      fail(number(next_),
-           fmt::format("`{}` is binary", f.path_after.empty() ? f.path_before : f.path_after));
-      return false;
+  void git_header(UnifiedFile& f) {
+    for (; next_ < lines_.size(); ++next_) {
+      const GitHeaderLine header = read_git_header(line(), f);
+      if (!header.fault.empty()) return fail(number(next_), header.fault);
+      if (!header.known) return;
+      renamed_ = renamed_ || header.names;
     }
-    if (take(text, "copy from ")) {
-      fail(number(next_), fmt::format("`{}` is copied, which is not supported", text));
-      return false;
-    }
-    if (take(text, "rename from ")) {
-      f.path_before = unquoted_name(text);
-      renamed_ = true;
-    } else if (take(text, "rename to ")) {
-      f.path_after = unquoted_name(text);
-    } else if (take(text, "old mode ")) {
-      f.mode_before = mode(text);
-    } else if (take(text, "new mode ")) {
-      f.mode_after = mode(text);
-    } else if (take(text, "new file mode ")) {
-      f.mode_after = mode(text);
-      f.path_before.clear();
-      renamed_ = true;
-    } else if (take(text, "deleted file mode ")) {
-      f.mode_before = mode(text);
-      f.path_after.clear();
-      renamed_ = true;
-    } else {
-      return text.starts_with("index ") || text.starts_with("similarity index ") ||
-             text.starts_with("dissimilarity index ");
-    }
-    return true;
-  }
-
-  static mode_t mode(string_view text) {
-    unsigned value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value, 8);
-    return value;
   }
 
   // --- hunks
@@ -192,15 +217,13 @@ class Reader {
 
   void hunk(UnifiedFile& f) {
     UnifiedHunk h{.line = number(next_)};
-    string_view text = line();
-    size_t before = 0;
-    size_t after = 0;
-    size_t after_line = 0;
-    const bool good = take(text, "@@ -") && take_range(text, h.before_line, before) &&
-                      take(text, " +") && take_range(text, after_line, after) && take(text, " @@");
-    if (!good) return fail(h.line, "expected `@@ -LINE,COUNT +LINE,COUNT @@`");
-    take(text, " ");
-    h.heading = text;
+    const auto header = hunk_header(line());
+    if (!header) return fail(h.line, "expected `@@ -LINE,COUNT +LINE,COUNT @@`");
+    size_t before = header->before;
+    size_t after = header->after;
+    h.before_line = header->before_line;
+    h.after_line = header->after_line;
+    h.heading = header->heading;
     ++next_;
     while ((before > 0 || after > 0 || at("\\")) && next_ < lines_.size()) {
       if (!body_line(h, before, after)) return;
@@ -252,15 +275,15 @@ class Reader {
   string_view name_;
   int first_line_ = 1;
   Mail mail_;
+  NamePrefixes prefixes_;
   std::vector<string_view> lines_;
   size_t next_ = 0;
   bool renamed_ = false;  // the header named the paths; the --- and +++ lines do not count
+  bool signed_ = false;   // behind a mail's signature only what begins a file counts
+  bool gap_ = false;      // an empty line stands between the last file and the next
+  int index_ = 0;         // the line of an `Index: path` of which nothing came yet
   UnifiedPatch out_;
 };
-
-bool has_line(string_view text, string_view start) {
-  return text.starts_with(start) || text.find("\n" + string(start)) != string_view::npos;
-}
 
 }  // namespace
 
@@ -276,16 +299,6 @@ string UnifiedFile::side(char mark) const {
   return out;
 }
 
-bool is_unified(string_view text) {
-  if (text.starts_with("From ") || text.starts_with("diff ") || text.starts_with("Index: ")) {
-    return true;
-  }
-  const size_t ours = text.find("\n@@ ");
-  const size_t header = text.substr(0, ours).find("Why:");
-  if (header != string_view::npos && (header == 0 || text[header - 1] == '\n')) return false;
-  return has_line(text, "diff --git ") || has_line(text, "@@ -");
-}
-
 std::vector<UnifiedPatch> parse_mails(string_view name, string_view text) {
   std::vector<UnifiedPatch> out;
   for (const MailText& mail : split_mails(text))
@@ -293,9 +306,9 @@ std::vector<UnifiedPatch> parse_mails(string_view name, string_view text) {
   return out;
 }
 
-UnifiedPatch parse_unified(string_view name, string_view text) {
+UnifiedPatch parse_unified(string_view name, string_view text, std::optional<size_t> strip) {
   const std::vector<MailText> mails = split_mails(text);
-  if (mails.size() == 1) return Reader(name, mails.front()).run();
+  if (mails.size() == 1) return Reader(name, mails.front(), strip).run();
   UnifiedPatch out;
   out.errors.push_back(
       {.verdict = Verdict::kMalformed,

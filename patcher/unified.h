@@ -21,7 +21,8 @@ struct UnifiedLine {
 };
 
 struct UnifiedHunk {
-  size_t before_line = 0;    // as it says, from 1; 0 where the file is empty
+  size_t before_line = 0;  // as it says, from 1; 0 where the file is empty
+  size_t after_line = 0;
   std::string heading = {};  // the section heading behind the second @@
   std::vector<UnifiedLine> lines = {};
   int line = 0;
@@ -34,6 +35,7 @@ struct UnifiedFile {
   std::optional<mode_t> mode_after = {};
   std::vector<UnifiedHunk> hunks = {};
   int line = 0;
+  bool may_be_new = false;  // it is new or was empty, the diff does not say which
 
   // The lines of one side (' ' and `mark`), with their newlines.
   std::string side(char mark) const;
@@ -47,13 +49,20 @@ struct UnifiedPatch {
   int line = 1;  // where its mail begins
 };
 
-// Whether the text is a diff or a mail and not a patch file of ours.
+// Whether the text is a diff or a mail and not a patch file of ours, whose hunks have no line
+// numbers.
 bool is_unified(std::string_view text);
 
 // Every line of a diff is read strictly: counts must hold, and what is neither a diff nor a mail's
-// end is an error; so are binary changes, copies, links and unsafe paths, by name. An mbox of
-// several mails is none patch but several: an error here.
-UnifiedPatch parse_unified(std::string_view name, std::string_view text);
+// end is an error. So is, by name, what a diff leaves out or cannot hold here: binary changes,
+// "Only in", copies, links, properties of SVN's that change a tree, a plain diff of two names, and
+// unsafe paths. A mail without the line `---` has one run of files: what stands before a gap may
+// be its message's. An mbox of several mails is no patch but several: an error here.
+//
+// `strip` is how many leading components the names have before the tree's own; without it the
+// names say it (see unified_names.h).
+UnifiedPatch parse_unified(std::string_view name, std::string_view text,
+                           std::optional<size_t> strip = {});
 
 // The same of each mail of the text (see mbox.h), which may be one or no mail at all.
 std::vector<UnifiedPatch> parse_mails(std::string_view name, std::string_view text);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -11,12 +13,46 @@ namespace patcher {
 
 // git writes odd names as C strings: "a/\303\251.c".
 std::string unquoted_name(std::string_view text);
+
 // What stands behind "--- " or "+++ ": a name, and perhaps a tab and a time.
-std::string name_behind_mark(std::string_view text);
-// "a/x" and "b/x" are x, and so are "old/x" and "new/x"; "x" twice is x. No name for /dev/null.
-void strip_name_prefixes(UnifiedFile& f);
+struct MarkedName {
+  std::string path = {};
+  bool absent = false;  // the time says that there is no such file: 1970 began, "(nonexistent)"
+};
+MarkedName name_behind_mark(std::string_view text);
+
+// The components that the names of a diff's files have before the tree's own. Where no number is
+// given the names say it: "a/x" and "b/x" are x, and so are "old/x" and "new/x"; "x" twice is x,
+// and so is "./x".
+class NamePrefixes {
+ public:
+  explicit NamePrefixes(std::optional<size_t> count) : count_(count) {}
+
+  // Takes them off. No name for /dev/null. Gives false where a name has too few.
+  bool strip(UnifiedFile& f);
+  // A name beside /dev/null says nothing alone: it has the prefix that other files' names had.
+  void strip_lone_name(UnifiedFile& f) const;
+
+ private:
+  std::optional<size_t> count_;
+  std::set<std::string> stripped_;
+  std::set<int> lone_;  // lines of the files with one name that kept its prefix
+};
+
 // The two names of "diff --git a/x b/x", which are equal where nothing else names the file: `text`
 // is what stands behind "diff --git ".
 void set_git_names(std::string_view text, UnifiedFile& f);
+
+// diff -N names a file that is not there, with the time when the clock began: takes away the name
+// of a side that is `absent` and empty. Where nothing says so, a file that begins empty may be new.
+struct AbsentSides {
+  bool before = false;
+  bool after = false;
+};
+void settle_existence(UnifiedFile& f, const AbsentSides& absent);
+
+// A plain diff cannot rename: it compares two files and changes one. Of "x.cpp.orig" and "x.cpp"
+// that is the shorter; gives false where the names differ in another way.
+bool settle_name(UnifiedFile& f);
 
 }  // namespace patcher

@@ -98,7 +98,7 @@ void add_file(const UnifiedFile& f, Patch& patch) {
     op.line = f.line;
     patch.operations.push_back(std::move(op));
   };
-  if (f.path_before.empty()) {
+  if (f.path_before.empty() || f.may_be_new) {
     return add({.kind = OpKind::kInstall,
                 .path = f.path_after,
                 .content = f.side('+'),

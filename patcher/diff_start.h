@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace patcher {
+
+// How the parts of a diff begin. `text` begins with the line that is asked about, and goes on.
+
+// "@@ -LINE,COUNT +LINE,COUNT @@ heading"
+struct HunkHeader {
+  size_t before_line = 0;
+  size_t before = 0;  // lines
+  size_t after_line = 0;
+  size_t after = 0;
+  std::string_view heading = {};
+};
+std::optional<HunkHeader> hunk_header(std::string_view line);
+
+// The line with its end; nothing of an empty text.
+std::string_view first_line(std::string_view text);
+
+// "diff --git a/x b/x"
+bool starts_git_file(std::string_view text);
+// "--- x", "+++ x" and a hunk of any kind
+bool starts_plain_file(std::string_view text);
+// What no description holds: a file, a hunk, a section of SVN's, or a line that says of a change
+// that the diff does not hold it.
+bool starts_diff(std::string_view text);
+
+// What is wrong with a line as diff(1) and SVN write it for what they leave out ("Binary files x
+// and y differ", "Only in x: y"); empty for any other.
+std::string lost_change(std::string_view line);
+
+}  // namespace patcher

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace patcher {
+
+// How a mail spells its bytes and its letters.
+
+std::string lower(std::string_view text);
+
+// RFC 2045 bodies; in a header (RFC 2047) `_` is a blank.
+std::string quoted_printable(std::string_view text, bool header);
+std::string base64(std::string_view text);
+
+// The text as UTF-8; nothing, and why in `error`, where the charset is unknown or the bytes are
+// none of its.
+std::optional<std::string> to_utf8(std::string_view text, const std::string& charset,
+                                   std::string& error);
+
+// "=?UTF-8?q?Pr=C3=A9fill?= more" -> text. Says in `error` what cannot be read.
+std::string decode_words(std::string_view text, std::string& error);
+
+}  // namespace patcher
