@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "patcher/error.h"
 #include "patcher/import_series.h"
 #include "patcher/judge.h"
+#include "patcher/read_whole.h"
 #include "patcher/unified.h"
 
 namespace patcher {
@@ -26,7 +25,7 @@ class BaseRun {
       if (!patch.usable()) {
         refuse(patch.errors);
       } else if (const std::string text = read_patch(series_, patch.name); is_unified(text)) {
-        by_lines(parse_unified(patch.name, text), step);
+        by_lines(parse_unified(patch.name, text, patch.strip), step);
       } else {
         by_anchors(step);
       }
@@ -87,12 +86,9 @@ std::string BaseStep::path_before(const std::string& path) const {
 }
 
 std::string read_patch(const Series& series, const std::string& name) {
-  const std::filesystem::path path = std::filesystem::path(series.file).parent_path() / name;
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream out;
-  out << in.rdbuf();
-  if (!in) throw BrokenEnvironment(fmt::format("{}: cannot read the patch", path.string()));
-  return std::move(out).str();
+  const std::string path = (std::filesystem::path(series.file).parent_path() / name).string();
+  if (auto text = read_whole(path)) return std::move(*text);
+  throw BrokenEnvironment(fmt::format("{}: is gone", path));
 }
 
 std::vector<BaseStep> base_steps(const Series& series, const FileMap& base,

@@ -8,6 +8,7 @@ namespace {
 // A patch that stays as it is, with what lies beside it.
 Imported as_it_is(const Series& series, const Patch& patch) {
   Imported out{.text = read_patch(series, patch.name)};
+  if (patch.strip) out.options = fmt::format("-p{}", *patch.strip);
   for (const FileOperation& op : patch.operations) {
     if (!op.beside.empty()) out.beside.push_back({op.beside, op.content, op.executable});
   }

@@ -37,6 +37,7 @@ struct BesideFile {
 struct Imported {
   std::string text = {};  // the patch file's text; empty after an error
   std::vector<BesideFile> beside = {};
+  std::string options = {};  // behind its name in the series: a diff's -p0 or -p1
   std::vector<Finding> errors = {};
 };
 

@@ -7,25 +7,15 @@
 #include <fstream>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include "patcher/error.h"
+#include "patcher/read_whole.h"
 #include "patcher/series.h"
 
 namespace patcher {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::optional<std::string> read_file(const fs::path& path) {
-  std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored)) return std::nullopt;
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream out;
-  out << in.rdbuf();
-  if (!in) return std::nullopt;
-  return std::move(out).str();
-}
 
 Finding problem(Verdict verdict, const std::string& name, int line, const std::string& path,
                 std::string message) {
@@ -40,11 +30,17 @@ std::optional<FileVersions> versions_of(const UnifiedFile& f, const std::string&
                                         LineRule rule) {
   FileVersions v{.path_before = f.path_before, .path_after = f.path_after};
   v.mode_after = f.mode_after.value_or(0644);
-  if (f.path_before.empty()) {
+  const FileState state = base.get(f.path_before.empty() ? f.path_after : f.path_before);
+  if (f.path_before.empty() || (f.may_be_new && !state.exists())) {
+    if (state.exists()) {
+      errors.push_back(problem(Verdict::kOutdated, name, f.line, f.path_after,
+                               "is in the base already, and the diff makes it"));
+      return std::nullopt;
+    }
+    v.path_before.clear();
     v.after = f.side('+');
     return v;
   }
-  const FileState state = base.get(f.path_before);
   if (!state.exists()) {
     errors.push_back(
         problem(Verdict::kFileMissing, name, f.line, f.path_before, "is not in the base"));
@@ -78,8 +74,10 @@ class FilesImport {
       out_.errors.push_back(problem(Verdict::kMalformed, file, 1, "", "the file " + fault));
       return;
     }
-    const auto text = read_file(file);
-    if (!text) throw BrokenEnvironment(fmt::format("{}: cannot read the patch", file));
+    const auto text = read_whole(file);
+    if (!text)
+      throw BrokenEnvironment(
+          fmt::format("{}: cannot read the patch: there is no such file", file));
     const std::vector<UnifiedPatch> mails = parse_mails(file, *text);
     const std::string stem = fs::path(file).stem().string();
     for (size_t i = 0; i < mails.size(); ++i) {
@@ -96,6 +94,12 @@ class FilesImport {
            const std::string& name) {
     std::vector<Finding> errors = patch.errors;
     SourceChange change{.name = name, .subject = subject, .why = patch.why};
+    if (const auto lines = parse_series(name);
+        !is_safe_path(name) || lines.size() != 1 || lines.front().name != name) {
+      errors.push_back(
+          problem(Verdict::kMalformed, file, 1, "",
+                  fmt::format("a series cannot name `{}`; give the file another name", name)));
+    }
     if (!names_.insert(name).second) {
       errors.push_back(problem(Verdict::kMalformed, file, patch.line, "",
                                fmt::format("two patches have the name `{}`", name)));
@@ -159,7 +163,8 @@ void write_import(const SeriesImport& series, const std::string& directory) {
   std::vector<BesideFile> files;
   std::string list;
   for (const SeriesImport::Item& item : series.patches) {
-    list += item.name + (item.remark.empty() ? "" : "  # " + item.remark) + "\n";
+    list += item.name + (item.imported.options.empty() ? "" : " " + item.imported.options);
+    list += (item.remark.empty() ? "" : "  # " + item.remark) + "\n";
     files.push_back({item.name, item.imported.text, false});
     const std::string inner = item.name.substr(0, item.name.rfind('/') + 1);
     for (const BesideFile& b : item.imported.beside)
@@ -168,7 +173,7 @@ void write_import(const SeriesImport& series, const std::string& directory) {
   files.push_back({"series", list, false});
   std::erase_if(files, [&](const BesideFile& f) {
     const fs::path path = fs::path(directory) / f.name;
-    const auto there = read_file(path);
+    const auto there = read_whole(path.string());
     if (there && *there != f.bytes) {
       throw BrokenEnvironment(fmt::format("{}: is there and differs", path.string()));
     }

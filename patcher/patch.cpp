@@ -26,7 +26,7 @@ std::optional<Occurrence> parse_occurrence(std::string_view guard) {
 
 class Parser {
  public:
-  Parser(std::string_view name, std::string_view text) : lines_(text_lines(text)) {
+  Parser(std::string_view name, std::string_view text) : lines_(text_lines(without_bom(text))) {
     patch_.name = name;
   }
 

@@ -80,6 +80,7 @@ struct Patch {
   std::string why = {};
   std::vector<FileOperation> operations = {};
   std::vector<FileChange> changes = {};
+  std::optional<size_t> strip = {};  // of a foreign diff: as the series says it (see series.h)
   std::vector<Finding> errors =
       {};  // malformed, unsafe_path or no_effect; empty for a usable patch
 

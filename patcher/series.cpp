@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "patcher/error.h"
 #include "patcher/lines.h"
+#include "patcher/read_whole.h"
 #include "patcher/unified.h"
 
 namespace patcher {
@@ -23,14 +20,23 @@ std::string_view without_comment(std::string_view line) {
   return line;
 }
 
-std::optional<std::string> read_file(const std::string& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream out;
-  out << in.rdbuf();
-  if (!in) return std::nullopt;
-  return std::move(out).str();
+// Takes what quilt writes behind a name off it: " -p0".
+std::string take_options(std::string_view& name) {
+  const std::string_view line = name;
+  for (;;) {
+    const size_t blank = name.find_last_of(" \t");
+    if (blank == std::string_view::npos || !name.substr(blank + 1).starts_with('-')) break;
+    name = trim(name.substr(0, blank));
+  }
+  return std::string(trim(line.substr(name.size())));
+}
+
+// How many components -p takes off a diff's names; "ab" is one, "a/" or "b/". Nothing for any other
+// option.
+std::optional<size_t> strip_of(std::string_view options) {
+  if (options == "-p0") return 0;
+  if (options == "-p1" || options == "-pab") return 1;
+  return std::nullopt;
 }
 
 std::string directory_of(const std::string& file) {
@@ -49,7 +55,7 @@ void read_beside(const std::string& directory, Patch& patch) {
   for (FileOperation& op : patch.operations) {
     if (op.beside.empty() || !is_safe_path(op.beside)) continue;
     const std::string path = directory + "/" + inner + op.beside;
-    auto content = read_file(path);
+    auto content = read_whole(path);
     if (content) {
       op.content = std::move(*content);
       op.executable = is_executable(path);
@@ -61,16 +67,36 @@ void read_beside(const std::string& directory, Patch& patch) {
   }
 }
 
+Patch patch_at(const SeriesLine& line, const std::string& text) {
+  const std::optional<size_t> strip = strip_of(line.options);
+  if (is_unified(text)) {
+    Patch patch = patch_of(line.name, parse_unified(line.name, text, strip));
+    patch.strip = strip;
+    return patch;
+  }
+  Patch patch = parse_patch(line.name, text);
+  if (strip) {
+    patch.errors.push_back({.verdict = Verdict::kMalformed,
+                            .origin = {.file = line.name, .line = 1, .column = 1},
+                            .message = fmt::format("`{}` is for a diff, and this is none: its "
+                                                   "paths are as they stand",
+                                                   line.options)});
+  }
+  return patch;
+}
+
 }  // namespace
 
 std::vector<SeriesLine> parse_series(std::string_view text) {
   std::vector<SeriesLine> out;
   int number = 0;
+  text = without_bom(text);
   while (!text.empty()) {
     const size_t end = text.find('\n');
-    const std::string_view name = trim(without_comment(text.substr(0, end)), " \t\r");
+    std::string_view name = trim(without_comment(text.substr(0, end)), " \t\r");
+    const std::string options = take_options(name);
     ++number;
-    if (!name.empty()) out.push_back({std::string(name), number});
+    if (!name.empty()) out.push_back({std::string(name), number, options});
     text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
   }
   return out;
@@ -85,8 +111,8 @@ std::string size_fault(const std::string& path) {
 }
 
 Series load_series(const std::string& file, std::optional<size_t> until, bool allow_empty) {
-  const auto text = read_file(file);
-  if (!text) throw BrokenEnvironment(fmt::format("{}: cannot read the series file", file));
+  const auto text = read_whole(file);
+  if (!text) throw BrokenEnvironment(fmt::format("{}: there is no such series file", file));
   Series series{.file = file};
   const auto fail = [&](int line, Verdict verdict, std::string message) {
     series.errors.push_back({.verdict = verdict,
@@ -109,10 +135,11 @@ Series load_series(const std::string& file, std::optional<size_t> until, bool al
       fail(line.line, Verdict::kMalformed, fmt::format("`{}` is listed twice", line.name));
     } else if (const auto fault = size_fault(directory + "/" + line.name); !fault.empty()) {
       fail(line.line, Verdict::kMalformed, fmt::format("`{}` {}", line.name, fault));
-    } else if (const auto content = read_file(directory + "/" + line.name)) {
-      series.patches.push_back(is_unified(*content)
-                                   ? patch_of(line.name, parse_unified(line.name, *content))
-                                   : parse_patch(line.name, *content));
+    } else if (!line.options.empty() && !strip_of(line.options)) {
+      fail(line.line, Verdict::kMalformed,
+           fmt::format("`{}`: known behind a name are -p0, -p1 and -pab", line.options));
+    } else if (const auto content = read_whole(directory + "/" + line.name)) {
+      series.patches.push_back(patch_at(line, *content));
       read_beside(directory, series.patches.back());
     } else {
       fail(line.line, Verdict::kMalformed, fmt::format("there is no patch file `{}`", line.name));

@@ -19,11 +19,14 @@ struct Series {
 
 // The series file: one patch name a line, relative to the file's own directory. Blanks around a
 // name, CRLF line ends, empty lines and everything from a `#` at the line's begin or after a blank
-// are ignored. A name given twice, one that is no safe path, and one without a file are errors, and
-// so is an empty list unless it is allowed.
+// are ignored, and so is a byte order mark. Behind a diff's name may stand, as quilt writes it, how
+// many components its names have before the tree's own: -p0, or -p1 or -pab. A name given twice,
+// one that is no safe path, one without a file and any other option are errors, and so is an empty
+// list unless it is allowed.
 struct SeriesLine {
   std::string name = {};
   int line = 0;
+  std::string options = {};  // what begins with `-` behind the name
 };
 std::vector<SeriesLine> parse_series(std::string_view text);
 
@@ -33,8 +36,8 @@ inline constexpr std::uintmax_t kMaxPatchBytes = 16u << 20;
 std::string size_fault(const std::string& path);
 
 // Reads the list (patch files, and unified diffs or patch mails, see unified.h), its first `until`
-// patches and the files beside them. Throws BrokenEnvironment when the series file cannot be read;
-// a missing patch file is an error of the series.
+// patches and the files beside them. Throws BrokenEnvironment when the series file is not there or
+// a file cannot be read; a missing patch file is an error of the series.
 Series load_series(const std::string& file, std::optional<size_t> until, bool allow_empty);
 
 }  // namespace patcher

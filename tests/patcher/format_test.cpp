@@ -121,6 +121,23 @@ TEST(SeriesFormat, IsNamesBlanksAndComments) {
   EXPECT_EQ(lines[2].name, "c.patch");
 }
 
+TEST(SeriesFormat, TakesAByteOrderMarkAndQuiltsOptions) {
+  const auto lines = parse_series(
+      "\xEF\xBB\xBF"
+      "a.patch\nb.patch\t-p0  # why\n-x\nmy fix.patch -p1 -R\n");
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[0].name, "a.patch");
+  EXPECT_EQ(lines[1].name, "b.patch");
+  EXPECT_EQ(lines[1].options, "-p0");
+  EXPECT_EQ(lines[2].name, "-x");
+  EXPECT_EQ(lines[3].name, "my fix.patch");
+  EXPECT_EQ(lines[3].options, "-p1 -R");
+}
+
+TEST(PatchFormat, TakesAByteOrderMark) {
+  EXPECT_TRUE(parse_patch("p", "\xEF\xBB\xBF" + kHead + kFile + "@@ f @@\n-a\n+b\n").usable());
+}
+
 TEST(SafePaths, StayInTheTree) {
   for (const char* path : {"a", "a/b.c", "..a/b", "a..b", "-x"})
     EXPECT_TRUE(is_safe_path(path)) << path;

@@ -132,6 +132,79 @@ TEST_F(ImportVerb, SaysWhatADiffsFileDiffersFrom) {
       << s_.err;
 }
 
+TEST_F(ImportVerb, RefusesANameThatASeriesCannotList) {
+  s_.file("a.cpp", "int f() {\n  return 1;\n}\n");
+  for (const std::string name : {"my fix #1.diff", "#1.diff", " lead.diff", "a -p1.diff"}) {
+    write_bytes(s_.directory() / name, kFirst);
+    EXPECT_EQ(import({name}), 18) << name;
+    EXPECT_TRUE(holds(s_.err, "a series cannot name `")) << s_.err;
+  }
+  EXPECT_TRUE(read_tree(s_.patches()).empty());
+}
+
+TEST_F(ImportVerb, MakesNoFileThatTheBaseHas) {
+  s_.file("a.cpp", "int a;\n");
+  write_bytes(s_.directory() / "1.diff", "--- /dev/null\n+++ b/a.cpp\n@@ -0,0 +1 @@\n+int b;\n");
+  EXPECT_NE(import({"1.diff"}), 0);
+  EXPECT_TRUE(holds(s_.err, "is in the base already")) << s_.err;
+}
+
+TEST_F(ImportVerb, TellsANewFileFromAnEmptyOneByTheBase) {
+  const std::string diff = "--- a/a.txt\n+++ b/a.txt\n@@ -0,0 +1 @@\n+made\n";
+  write_bytes(s_.directory() / "1.diff", diff);
+  ASSERT_EQ(import({"1.diff"}), 0) << s_.err;
+  EXPECT_TRUE(holds(read_bytes(s_.patches() / "1.patch"), "install: 1/a.txt -> a.txt"));
+  write_bytes(s_.patches() / "series", "1.diff\n");
+  write_bytes(s_.patches() / "1.diff", diff);
+  ASSERT_EQ(s_.run({"apply"}), 0) << s_.out << s_.err;
+  EXPECT_EQ(s_.bytes("a.txt"), "made\n");
+}
+
+// A series as quilt writes it.
+TEST_F(ImportVerb, TakesQuiltsOptions) {
+  s_.file("f.cpp", "int a;\n");
+  s_.file("s/f.cpp", "int a;\n");
+  const std::string diff = "--- s/f.cpp\n+++ s/f.cpp\n@@ -1 +1 @@\n-int a;\n+int b;\n";
+  const auto run = [&](const std::string& line, const std::string& text) {
+    write_bytes(s_.patches() / "1.diff", text);
+    write_bytes(s_.patches() / "series", "\xEF\xBB\xBF" + line + "\n");
+    return s_.run({"diff"});
+  };
+  EXPECT_EQ(run("1.diff -p1 # as it was", diff), 0) << s_.out << s_.err;
+  EXPECT_TRUE(holds(s_.out, "+++ b/f.cpp")) << s_.out;
+  EXPECT_EQ(run("1.diff\t-p0", diff), 0) << s_.out << s_.err;
+  EXPECT_TRUE(holds(s_.out, "+++ b/s/f.cpp")) << s_.out;
+  EXPECT_EQ(run("1.diff -R", diff), 18);
+  EXPECT_TRUE(holds(s_.err, "`-R`: known behind a name are -p0, -p1 and -pab")) << s_.err;
+  EXPECT_EQ(run("1.diff -p1 -R", diff), 18);
+  EXPECT_EQ(run("1.diff -p1",
+                "Subject: s\nWhy: w\n--- f.cpp\n+++ f.cpp\n@@ file @@\n-int a;\n+int "
+                "b;\n"),
+            18);
+  EXPECT_TRUE(holds(s_.out + s_.err, "`-p1` is for a diff, and this is none")) << s_.out << s_.err;
+}
+
+TEST_F(ImportVerb, CarryKeepsQuiltsOptions) {
+  s_.file("f.cpp", "int a;\n");
+  write_bytes(s_.patches() / "1.diff", "--- s/f.cpp\n+++ s/f.cpp\n@@ -1 +1 @@\n-int a;\n+int b;\n");
+  write_bytes(s_.patches() / "series", "1.diff -p1\n");
+  const std::string out = (s_.directory() / "carried").string();
+  ASSERT_EQ(s_.run({"carry", "--base", s_.root().string(), "--out-dir", out}), 0) << s_.err;
+  EXPECT_EQ(read_bytes(out + "/series"), "1.diff -p1\n");
+}
+
+TEST_F(ImportVerb, SaysWhyAFileCannotBeRead) {
+  std::filesystem::create_symlink("loop", s_.patches() / "loop");
+  write_bytes(s_.patches() / "series", "loop\n");
+  EXPECT_EQ(s_.run({"check"}), 3);
+  EXPECT_TRUE(holds(s_.err, "loop: cannot be read: Too many levels of symbolic links")) << s_.err;
+  write_bytes(s_.patches() / "series", "sub\n");
+  std::filesystem::create_directory(s_.patches() / "sub");
+  EXPECT_EQ(s_.run({"check"}), 3);
+  EXPECT_TRUE(holds(s_.err, "sub: cannot be read: it is not a regular file")) << s_.err;
+  EXPECT_EQ(import({"patches/loop"}), 3);
+}
+
 TEST_F(ImportVerb, NeedsFilesAndAPlace) {
   EXPECT_EQ(s_.run_plain({"patcher", "import"}), 2);
   EXPECT_EQ(s_.run_plain({"patcher", "import", "x.patch"}), 2);
