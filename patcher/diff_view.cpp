@@ -247,11 +247,7 @@ std::pair<Spans, Spans> changed_words(std::string_view left, std::string_view ri
 }
 
 std::string shown_line(std::string_view line) {
-  std::string out(without_end(line));
-  for (char& c : out) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  }
-  return out;
+  return printable(without_end(line));
 }
 
 std::string colored_diff(const PatchPlan& patch) {

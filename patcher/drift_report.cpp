@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "patcher/text_columns.h"
+
 namespace patcher {
 namespace {
 
@@ -16,7 +18,7 @@ std::string event_line(const PatchDrift& patch, size_t i) {
   const char* when = i == 0 ? "at" : "since";
   const bool broke = &event == patch.first_break() && i > 0;
   return fmt::format("      {:<14} {:<5} {} {} {}{}\n", verdict_name(event.verdict), when,
-                     short_id(event.at), day(event.at.seconds), event.at.summary,
+                     short_id(event.at), day(event.at.seconds), printable(event.at.summary),
                      broke ? " (the first that breaks it)" : "");
 }
 
@@ -73,7 +75,8 @@ void report_drift(std::ostream& out, std::ostream& err, const Drift& drift,
   for (size_t i = 0; i < drift.patches.size(); ++i) {
     const PatchDrift& p = drift.patches[i];
     out << fmt::format("{:>2}/{} {:<15} {:<{}}  {}\n", i + 1, drift.patches.size(),
-                       verdict_name(p.last().verdict), p.patch->name, width, p.patch->subject);
+                       verdict_name(p.last().verdict), printable(p.patch->name), width,
+                       printable(p.patch->subject));
     for (size_t e = 0; e < p.events.size() && (p.events.size() > 1 || p.first_break()); ++e)
       out << event_line(p, e);
   }

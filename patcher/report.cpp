@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "patcher/diff.h"
+#include "patcher/text_columns.h"
 
 namespace patcher {
 namespace {
@@ -25,8 +26,14 @@ class Paint {
 };
 
 std::string place_text(const Place& place) {
-  if (place.line == 0) return place.file;
-  return fmt::format("{}:{}:{}", place.file, place.line, place.column);
+  const std::string file = printable(place.file);
+  return place.line == 0 ? file : fmt::format("{}:{}:{}", file, place.line, place.column);
+}
+
+std::string candidate_text(const Candidate& c) {
+  const std::string conditional = c.conditional.empty() ? "" : " [" + c.conditional + "]";
+  return place_text(c.place) +
+         printable(fmt::format(": in {}{}: {}", c.scope, conditional, c.text));
 }
 
 void print_finding(std::ostream& err, const Finding& f, std::string_view level,
@@ -36,17 +43,14 @@ void print_finding(std::ostream& err, const Finding& f, std::string_view level,
   const std::string label = level == "error" ? paint.red("error: ") : paint.cyan("note: ");
   err << paint.bold(place_text(at) + ": ") << label;
   if (level == "error") err << verdict_name(f.verdict) << ": ";
-  err << f.message << "\n";
+  err << printable(f.message) << "\n";
   if (in_tree && !f.origin.file.empty()) {
-    err << "  from " << f.origin.file << ":" << f.origin.line << "\n";
+    err << "  from " << printable(f.origin.file) << ":" << f.origin.line << "\n";
   }
   for (const std::string& hint : f.hints)
-    err << "  hint: " << hint << "\n";
-  for (const Candidate& c : f.candidates) {
-    err << "  " << place_text(c.place) << ": in " << c.scope;
-    if (!c.conditional.empty()) err << " [" << c.conditional << "]";
-    err << ": " << c.text << "\n";
-  }
+    err << "  hint: " << printable(hint) << "\n";
+  for (const Candidate& c : f.candidates)
+    err << "  " << candidate_text(c) << "\n";
 }
 
 std::string verdict_word(Verdict verdict, Verb verb) {
@@ -66,10 +70,12 @@ void print_patch(std::ostream& out, const PatchPlan& p, size_t total, size_t nam
   const DiffCount n = patch_count(p);
   std::string word = fmt::format("{:<15}", verdict_word(p.verdict, verb));
   word = is_refusal(p.verdict) ? paint.red(word) : paint.green(word);
-  out << fmt::format("{:>2}/{} {} {:<{}}", p.number, total, word, p.patch->name, name_width);
+  out << fmt::format("{:>2}/{} {} {:<{}}", p.number, total, word, printable(p.patch->name),
+                     name_width);
   const std::string size = fmt::format("{} file{} +{} -{}", files_touched(p),
                                        files_touched(p) == 1 ? "" : "s", n.added, n.removed);
-  out << fmt::format("  {:<18}  {}\n", is_refusal(p.verdict) ? "" : size, p.patch->subject);
+  out << fmt::format("  {:<18}  {}\n", is_refusal(p.verdict) ? "" : size,
+                     printable(p.patch->subject));
 }
 
 size_t count(const Plan& plan, auto predicate) {

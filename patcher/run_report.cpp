@@ -4,6 +4,7 @@
 
 #include "patcher/diff.h"
 #include "patcher/stored_diffs.h"
+#include "patcher/text_columns.h"
 
 namespace patcher {
 
@@ -73,7 +74,7 @@ int RunReport::broken(const std::string& what) {
   } else if (options_.format == "github") {
     out_ << github_failure(what);
   }
-  err_ << "patcher: " << what << "\n";
+  err_ << "patcher: " << printable(what) << "\n";
   return kExitEnvironment;
 }
 
@@ -88,7 +89,7 @@ void RunReport::add_revisions(nlohmann::json& j) const {
 void RunReport::print_revisions() {
   const auto print = [&](const char* what, const std::optional<Revision>& revision) {
     if (!revision) return;
-    const std::string& summary = revision->summary;
+    const std::string summary = printable(revision->summary);
     out_ << fmt::format("{} {}{}{}\n", what, revision->display(), summary.empty() ? "" : " ",
                         summary);
   };

@@ -162,6 +162,27 @@ TEST_F(Shell, APipeTakesThePage) {
   EXPECT_TRUE(fs::is_fifo(pipe));
 }
 
+// --- a terminal that does what the text of a tree or a patch says
+
+TEST_F(Shell, ReportsCarryNoControlCharacterOfATreeOrAPatch) {
+  const std::string evil =
+      "\x1b[2K\x7f\xc2\x9b"
+      "31m\ré";
+  const std::string line = "stop(\"" + evil + "\");\n";
+  s.file("a.cpp", "void g() {\n  " + line + "  " + line + "}\n");
+  s.patch("2.patch", "--- a.cpp\n+++ a.cpp\n@@ g @@\n-" + line + "+x();\n");
+  write_bytes(s.patches() / "1.patch", "Subject: s" + evil + "\nWhy: w\n" + kChangeA);
+  EXPECT_EQ(s.run({"check"}), exit_code(Verdict::kMissing));
+  EXPECT_TRUE(holds(s.out, "  s [2K  31m é\n")) << s.out;
+  EXPECT_TRUE(holds(s.err, "in g(): stop(\" [2K  31m é\");\n")) << s.err;
+  for (const std::string& text : {s.out, s.err}) {
+    EXPECT_EQ(text.find_first_of("\x1b\x7f\r"), std::string::npos) << text;
+    EXPECT_FALSE(holds(text, "\xc2\x9b")) << text;
+  }
+  EXPECT_EQ(s.run({"check", "--diffs", in("no\x1b[2Kwhere"), "--until", "0"}), kExitEnvironment);
+  EXPECT_TRUE(holds(s.err, "/no [2Kwhere: No such file")) << s.err;
+}
+
 // --- output that nobody gets
 
 // Takes some bytes, then is full.
