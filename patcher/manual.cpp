@@ -163,7 +163,9 @@ std::string exit_code_table() {
       "Exit codes (of the first refused patch):\n"
       "    0  every patch applies, was applied, or already is\n";
   text += fmt::format("  {:>3}  wrong command line\n", kExitUsage);
-  text += fmt::format("  {:>3}  a file cannot be read or written\n", kExitEnvironment);
+  text +=
+      fmt::format("  {:>3}  a file, a repository or standard output cannot be read or written\n",
+                  kExitEnvironment);
   text += fmt::format("  {:>3}  check --diffs: the stored diffs have drifted\n", kExitDiffsDrifted);
   for (Verdict v : kAllVerdicts) {
     if (v == Verdict::kApplies) continue;

@@ -115,7 +115,12 @@ class Completion : public testing::Test {
   }
   std::vector<std::string> words_of(const std::string& shell, const std::string& script) {
     write_bytes(s.directory() / "ask", script);
-    FILE* pipe = popen((shell + " '" + (s.directory() / "ask").string() + "'").c_str(), "r");
+    // A home of its own, which shells write to; and nobody to answer what they ask.
+    const std::string home = s.directory().string();
+    const std::string line = "HOME='" + home + "' ZDOTDIR='" + home + "' XDG_CONFIG_HOME='" + home +
+                             "' XDG_DATA_HOME='" + home + "' " + shell + " '" + home +
+                             "/ask' </dev/null";
+    FILE* pipe = popen(line.c_str(), "r");
     std::string out;
     for (int c = 0; (c = fgetc(pipe)) != EOF;)
       out += static_cast<char>(c);
@@ -167,9 +172,13 @@ TEST_F(Completion, OfBashIsSourcedAsTheManualSays) {
             split("complete -F _patcher patcher"));
 }
 
+bool has_shell(const std::string& name) {
+  return std::system(("command -v " + name + " >/dev/null").c_str()) == 0;
+}
+
 // zsh sorts out the beginnings itself, so that all words of the verb are offered.
 TEST_F(Completion, OfZshRunsTheSameFunction) {
-  if (std::system("command -v zsh >/dev/null") != 0) GTEST_SKIP() << "there is no zsh";
+  if (!has_shell("zsh")) GTEST_SKIP() << "there is no zsh";
   const auto offered = [&](const std::string& line, const std::string& word) {
     const Words words = offers(line, "zsh -f");
     return std::find(words.begin(), words.end(), word) != words.end();
@@ -184,6 +193,16 @@ TEST_F(Completion, OfFishOffersFilesToImportOnly) {
   ASSERT_EQ(s.run_plain({"patcher", "completion", "fish"}), 0);
   EXPECT_TRUE(s.out.starts_with("complete -c patcher -f\n")) << s.out;
   EXPECT_TRUE(holds(s.out, "\ncomplete -c patcher -n '__fish_seen_subcommand_from import' -F\n"));
+  if (!has_shell("fish")) GTEST_SKIP() << "there is no fish";
+  write_bytes(s.directory() / "completion", s.out);
+  s.file("one.diff", "");
+  const std::string at = s.root().string() + "/o";
+  const auto offers_fish = [&](const std::string& verb) {
+    return words_of("fish", "source '" + (s.directory() / "completion").string() +
+                                "'\ncomplete -C 'patcher " + verb + " " + at + "'");
+  };
+  EXPECT_EQ(offers_fish("import"), Words{at + "ne.diff"});
+  EXPECT_EQ(offers_fish("check"), Words{});
 }
 
 TEST_F(Completion, OfEveryShellKnowsEveryOption) {
