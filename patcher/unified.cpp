@@ -164,8 +164,12 @@ class Reader {
       *missing = name.absent;
       ++next_;
     }
-    if (!prefixes_.strip(f)) fail(f.line, "its names have too few components for -p");
+    if (!prefixes_.strip(f)) no_name(f);
     return absent;
+  }
+
+  void no_name(const UnifiedFile& f) {
+    fail(f.line, "the file's name cannot be told: it is empty, or too short for -p");
   }
 
   void two_names(const UnifiedFile& f) {
@@ -176,7 +180,8 @@ class Reader {
   void git_file() {
     UnifiedFile f{.line = number(next_)};
     set_git_names(line().substr(string_view("diff --git ").size()), f);
-    if (!prefixes_.strip(f)) fail(f.line, "its names have too few components for -p");
+    const bool told = !f.path_before.empty();
+    if (!prefixes_.strip(f) && told) no_name(f);
     ++next_;
     git_header(f);
     if (at("--- ")) {
@@ -191,7 +196,7 @@ class Reader {
     if (f.path_before.empty() != f.path_after.empty()) {
       // A new or a deleted file: the other name is none.
     } else if (f.path_before.empty()) {
-      fail(f.line, "the file's name cannot be told");
+      no_name(f);
     } else if (f.path_before != f.path_after && !renamed_) {
       two_names(f);
     }

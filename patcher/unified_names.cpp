@@ -127,6 +127,7 @@ bool NamePrefixes::strip(UnifiedFile& f) {
       f.path_after = rest(f.path_after);
     }
   }
+  good = good && !f.path_before.empty() && !f.path_after.empty();
   if (made) f.path_before.clear();
   if (gone) f.path_after.clear();
   return good;

@@ -28,7 +28,8 @@ class NamePrefixes {
  public:
   explicit NamePrefixes(std::optional<size_t> count) : count_(count) {}
 
-  // Takes them off. No name for /dev/null. Gives false where a name has too few.
+  // Takes them off. No name for /dev/null. Gives false where nothing of a
+  // name is left, or it has too few.
   bool strip(UnifiedFile& f);
   // A name beside /dev/null says nothing alone: it has the prefix that other files' names had.
   void strip_lone_name(UnifiedFile& f) const;

@@ -73,6 +73,8 @@ INSTANTIATE_TEST_SUITE_P(
         Text{"diff --git a/o/f b/n/f\n--- a/o/f\n+++ b/n/f\n" HUNK,
              "1: names two files, `o/f` and `n/f`"},
         Text{"--- ./o/f.cpp\n+++ ./n/f.cpp\n" HUNK, "f.cpp -> f.cpp"},
+        Text{"--- \n+++ b/f\n@@ -0,0 +1 @@\n+x\n", "1: the file's name cannot be told"},
+        Text{"--- a/\n+++ b/f\n@@ -0,0 +1 @@\n+x\n", "1: the file's name cannot be told"},
         Text{"--- ./f.cpp\n+++ .//f.cpp\n" HUNK, "f.cpp -> f.cpp"},
         Text{"--- /dev/null\n+++ l/s/n.h\n@@ -0,0 +1 @@\n+x\n--- l.orig/f\n+++ l/f\n" HUNK,
              " -> s/n.h, f -> f"},
@@ -111,6 +113,7 @@ INSTANTIATE_TEST_SUITE_P(
         // A removed line `--` is no rule.
         Text{HEAD "\nText.\n\n--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n a\n---\n" CHANGE,
              "x -> x, a.cpp -> a.cpp"},
+        Text{HEAD "\nAs in\n--- x\n+++ x\n@@ f @@\n-a\n+b\n---\n" CHANGE, "a.cpp -> a.cpp"},
         Text{HEAD "Why: it is needed\n\nText.\n---\n" CHANGE, "a.cpp -> a.cpp"},
         Text{"Description: x\nWhy: y\n\n" CHANGE, "a.cpp -> a.cpp"},
         Text{"\xEF\xBB\xBF" CHANGE, "a.cpp -> a.cpp"}));
@@ -149,7 +152,8 @@ TEST(Mails, SayInUtf8WhatTheySayInAnotherCharset) {
 TEST(Mails, HaveTheirNamesPrefixesAsTheSeriesSays) {
   EXPECT_EQ(read("--- s/f.orig\n+++ s/f\n" HUNK, 1), "f -> f");
   EXPECT_EQ(read("--- s/f.orig\n+++ s/f\n" HUNK, 0), "s/f -> s/f");
-  EXPECT_EQ(read("--- f\n+++ f\n" HUNK, 1), "1: its names have too few components for -p");
+  EXPECT_EQ(read("--- f\n+++ f\n" HUNK, 1),
+            "1: the file's name cannot be told: it is empty, or too short for -p");
   EXPECT_EQ(read(CHANGE, 0),
             "1: names two files, `a/a.cpp` and `b/a.cpp`: which one does it "
             "change?");
