@@ -97,12 +97,12 @@ void split(std::string_view text, size_t rule, Mail& mail) {
   mail.diff = text.substr(at);
 }
 
-// "ISO-8859-1" of "text/plain; charset=ISO-8859-1"
-std::string charset_of(std::string_view content_type) {
+// "iso-8859-1" of "text/plain; charset=ISO-8859-1" and "charset"
+std::string parameter(std::string_view content_type, const std::string& name) {
   const std::string type = lower(content_type);
-  const size_t at = type.find("charset=");
+  const size_t at = type.find(name + "=");
   if (at == std::string::npos) return {};
-  const std::string_view value = std::string_view(type).substr(at + 8);
+  const std::string_view value = std::string_view(type).substr(at + name.size() + 1);
   return std::string(trim(value.substr(0, value.find(';')), " \t\"'"));
 }
 
@@ -163,11 +163,15 @@ Mail read_mail(std::string_view text) {
     mail.error = "the mail has several parts; save the patch alone";
   }
   if (!mail.error.empty()) return mail;
-  const std::string body = decoded(rest, lower(get("content-transfer-encoding")));
+  const std::string type = get("content-type");
+  std::string body = decoded(rest, lower(get("content-transfer-encoding")));
+  if (parameter(type, "format") == "flowed") {
+    body = unflowed(body, parameter(type, "delsp") == "yes");
+  }
   const size_t rule = rule_at(body);
   mail.unruled = rule == std::string::npos;
   split(body, rule, mail);
-  decode_letters(charset_of(get("content-type")), mail);
+  decode_letters(parameter(type, "charset"), mail);
   return mail;
 }
 

@@ -9,10 +9,10 @@ namespace patcher {
 // description ends at the first line `---`; what looks like a diff before it is prose. Text that is
 // no mail is all diff, and what precedes its first file is its description.
 //
-// Mails whose lines end in CRLF, quoted-printable and base64 bodies and encoded subjects are read.
-// What the mail says becomes UTF-8; its diff keeps its bytes, as with `git am`, and is an error
-// where it has letters in another charset. So are an unknown charset, bytes that are none of it,
-// and a mail of several parts.
+// Mails whose lines end in CRLF, quoted-printable, base64 and flowed bodies and encoded subjects
+// are read. What the mail says becomes UTF-8; its diff keeps its bytes, as with `git am`, and is an
+// error where it has letters in another charset. So are an unknown charset, bytes that are none of
+// it, and a mail of several parts.
 struct Mail {
   std::string subject = {};  // without "[PATCH 1/2]"; empty when there is none
   std::string body = {};     // the description

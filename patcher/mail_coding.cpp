@@ -125,6 +125,26 @@ std::string base64(std::string_view text) {
   return out;
 }
 
+std::string unflowed(std::string_view text, bool delsp) {
+  std::string out;
+  for (; !text.empty();) {
+    const size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line == "-- ") {
+      if (!out.empty() && !out.ends_with('\n')) out += '\n';
+      out += "-- \n";
+      continue;
+    }
+    if (line.starts_with(' ')) line.remove_prefix(1);
+    const bool joined = line.ends_with(' ');
+    out += joined && delsp ? line.substr(0, line.size() - 1) : line;
+    if (!joined) out += '\n';
+  }
+  return out;
+}
+
 std::optional<std::string> to_utf8(std::string_view text, const std::string& charset,
                                    std::string& error) {
   if (is_charset_name(charset)) {

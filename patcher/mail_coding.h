@@ -14,6 +14,10 @@ std::string lower(std::string_view text);
 std::string quoted_printable(std::string_view text, bool header);
 std::string base64(std::string_view text);
 
+// The lines of a `format=flowed` body (RFC 3676) as git reads them: without the blank that was put
+// before a line's own, and joined where one ends in a blank, which `delsp` takes away.
+std::string unflowed(std::string_view text, bool delsp);
+
 // The text as UTF-8; nothing, and why in `error`, where the charset is unknown or the bytes are
 // none of its.
 std::optional<std::string> to_utf8(std::string_view text, const std::string& charset,

@@ -77,6 +77,9 @@ change, since when. The exit code is as of a check --unpatched at B.)",
 with the smallest anchor that is there once in its scope. Each patch is proven: on the base it
 makes exactly the diff's change. If any cannot be written so, nothing is written. The same input
 gives the same bytes; a file that is there and differs is never overwritten.
+Of an mbox each mail is a patch, numbered and named by its subject. Refused by name is what a diff
+leaves out (binary files, "Only in") or cannot mean here (two names, copies, links), and a mail
+whose message holds a diff with no line of three dashes behind it.
 One REV or A..B in place of files takes the change of a commit, or of each commit along B's first
 parents that A does not have, from the repository that --base, or else --root, lies in; a merge is
 what it brought.)",

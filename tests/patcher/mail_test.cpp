@@ -149,6 +149,17 @@ TEST(Mails, SayInUtf8WhatTheySayInAnotherCharset) {
   }
 }
 
+// As `git am` reads them.
+TEST(Mails, FlowAsTheySay) {
+  const UnifiedPatch patch = parse_unified(
+      "p", HEAD
+      "Content-Type: text/plain; format=flowed; charset=utf-8\n\nOne \nline.\n---\n"
+      "--- a/a.cpp\n+++ b/a.cpp\n@@ -1,2 +1,2 @@\n  int a;\n-int b;\n+int \nc;\n-- \n2.39\n");
+  ASSERT_TRUE(patch.errors.empty()) << patch.errors[0].message;
+  EXPECT_EQ(patch.why, "One line.");
+  EXPECT_EQ(patch.files.at(0).side('+'), "int a;\nint c;\n");
+}
+
 TEST(Mails, HaveTheirNamesPrefixesAsTheSeriesSays) {
   EXPECT_EQ(read("--- s/f.orig\n+++ s/f\n" HUNK, 1), "f -> f");
   EXPECT_EQ(read("--- s/f.orig\n+++ s/f\n" HUNK, 0), "s/f -> s/f");

@@ -1,0 +1,2 @@
+int b;
+int c;
