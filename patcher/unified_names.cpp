@@ -145,7 +145,7 @@ void set_git_names(string_view text, UnifiedFile& f) {
     if (middle == string_view::npos) return;
     f.path_before = unquoted_name(text.substr(0, middle + 1));
     f.path_after = unquoted_name(text.substr(middle + 2));
-  } else {
+  } else if (text.size() > 2 && text[text.size() / 2] == ' ') {
     f.path_before = text.substr(0, text.size() / 2);
     f.path_after = text.substr(text.size() / 2 + 1);
   }
