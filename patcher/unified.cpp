@@ -40,7 +40,7 @@ class Reader {
     index_ends();
     if (out_.errors.empty() && out_.files.empty()) fail(first_line_, "there is no diff in it");
     for (UnifiedFile& f : out_.files) {
-      prefixes_.strip_lone_name(f);
+      if (!prefixes_.settle_lone_name(f)) lone_name(f);
       check(f);
     }
     return std::move(out_);
@@ -172,6 +172,14 @@ class Reader {
     fail(f.line, "the file's name cannot be told: it is empty, or too short for -p");
   }
 
+  void lone_name(const UnifiedFile& f) {
+    const string& name = f.path_before.empty() ? f.path_after : f.path_before;
+    fail(f.line,
+         fmt::format("`{}` does not say whether its first part is the tree's; write `{}/{}`, "
+                     "or -p0 or -p1 behind the patch's name in the series",
+                     name, f.path_before.empty() ? "b" : "a", name));
+  }
+
   void two_names(const UnifiedFile& f) {
     fail(f.line, fmt::format("names two files, `{}` and `{}`: which one does it change?",
                              f.path_before, f.path_after));
@@ -187,6 +195,7 @@ class Reader {
     if (at("--- ")) {
       UnifiedFile named{.line = f.line};
       names(named);
+      prefixes_.forget_lone_name(f);
       if (!renamed_) {
         f.path_before = named.path_before;
         f.path_after = named.path_after;

@@ -121,6 +121,7 @@ bool NamePrefixes::strip(UnifiedFile& f) {
     const bool two = !made && !gone && top(f.path_before) != top(f.path_after) &&
                      are_variations(rest(f.path_before), rest(f.path_after));
     if ((made || gone) && !git) lone_.insert(f.line);
+    kept_ = kept_ || (!made && !gone && !git && !two);
     if (two && !git) stripped_.insert({top(f.path_before), top(f.path_after)});
     if (git || two) {
       f.path_before = rest(f.path_before);
@@ -133,10 +134,13 @@ bool NamePrefixes::strip(UnifiedFile& f) {
   return good;
 }
 
-void NamePrefixes::strip_lone_name(UnifiedFile& f) const {
+bool NamePrefixes::settle_lone_name(UnifiedFile& f) const {
   string& name = f.path_before.empty() ? f.path_after : f.path_before;
   const string top = name.substr(0, name.find('/') + 1);
-  if (lone_.contains(f.line) && stripped_.contains(top)) name.erase(0, top.size());
+  if (top.empty() || !lone_.contains(f.line)) return true;
+  if (!stripped_.contains(top)) return kept_;
+  name.erase(0, top.size());
+  return true;
 }
 
 void set_git_names(string_view text, UnifiedFile& f) {

@@ -31,12 +31,16 @@ class NamePrefixes {
   // Takes them off. No name for /dev/null. Gives false where nothing of a
   // name is left, or it has too few.
   bool strip(UnifiedFile& f);
-  // A name beside /dev/null says nothing alone: it has the prefix that other files' names had.
-  void strip_lone_name(UnifiedFile& f) const;
+  // A name beside /dev/null says nothing alone: it has the prefix that other files' names had, or
+  // none if theirs had none. Gives false where nothing says which.
+  bool settle_lone_name(UnifiedFile& f) const;
+  // The file's name is known from elsewhere.
+  void forget_lone_name(const UnifiedFile& f) { lone_.erase(f.line); }
 
  private:
   std::optional<size_t> count_;
   std::set<std::string> stripped_;
+  bool kept_ = false;   // two names of a file had no prefix
   std::set<int> lone_;  // lines of the files with one name that kept its prefix
 };
 

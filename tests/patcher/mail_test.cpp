@@ -81,7 +81,14 @@ INSTANTIATE_TEST_SUITE_P(
         Text{"--- ./f.cpp\n+++ .//f.cpp\n" HUNK, "f.cpp -> f.cpp"},
         Text{"--- /dev/null\n+++ l/s/n.h\n@@ -0,0 +1 @@\n+x\n--- l.orig/f\n+++ l/f\n" HUNK,
              " -> s/n.h, f -> f"},
-        Text{"--- /dev/null\n+++ l/n.h\n@@ -0,0 +1 @@\n+x\n", " -> l/n.h"}));
+        Text{"--- /dev/null\n+++ l/n.h\n@@ -0,0 +1 @@\n+x\n",
+             "1: `l/n.h` does not say whether its first part is the tree's; write `b/l/n.h`"},
+        Text{"--- /dev/null\n+++ l/n.h\n@@ -0,0 +1 @@\n+x\n--- l/f\n+++ l/f\n" HUNK,
+             " -> l/n.h, l/f -> l/f"},
+        Text{"--- n.h\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n", "n.h -> "},
+        Text{"diff --git l/n.h l/n.h\nnew file mode 100644\n--- /dev/null\n+++ l/n.h\n"
+             "@@ -0,0 +1 @@\n+x\n",
+             " -> l/n.h"}));
 
 #define INDEX "Index: f.cpp\n===================================================================\n"
 #define PROPERTIES "\nProperty changes on: f.cpp\n__________________________________________\n"
@@ -166,6 +173,8 @@ TEST(Mails, FlowAsTheySay) {
 TEST(Mails, HaveTheirNamesPrefixesAsTheSeriesSays) {
   EXPECT_EQ(read("--- s/f.orig\n+++ s/f\n" HUNK, 1), "f -> f");
   EXPECT_EQ(read("--- s/f.orig\n+++ s/f\n" HUNK, 0), "s/f -> s/f");
+  EXPECT_EQ(read("--- /dev/null\n+++ l/n.h\n@@ -0,0 +1 @@\n+x\n", 1), " -> n.h");
+  EXPECT_EQ(read("--- /dev/null\n+++ l/n.h\n@@ -0,0 +1 @@\n+x\n", 0), " -> l/n.h");
   EXPECT_EQ(read("--- f\n+++ f\n" HUNK, 1),
             "1: the file's name cannot be told: it is empty, or too short for -p");
   EXPECT_EQ(read(CHANGE, 0),
