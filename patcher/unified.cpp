@@ -11,6 +11,7 @@
 #include "patcher/mail.h"
 #include "patcher/mbox.h"
 #include "patcher/svn_properties.h"
+#include "patcher/unified_hunk.h"
 #include "patcher/unified_names.h"
 
 namespace patcher {
@@ -230,45 +231,13 @@ class Reader {
   }
 
   void hunk(UnifiedFile& f) {
-    UnifiedHunk h{.line = number(next_)};
-    const auto header = hunk_header(line());
-    if (!header) return fail(h.line, "expected `@@ -LINE,COUNT +LINE,COUNT @@`");
-    size_t before = header->before;
-    size_t after = header->after;
-    h.before_line = header->before_line;
-    h.after_line = header->after_line;
-    h.heading = header->heading;
-    ++next_;
-    while ((before > 0 || after > 0 || at("\\")) && next_ < lines_.size()) {
-      if (!body_line(h, before, after)) return;
-    }
-    if (before > 0 || after > 0) {
-      return fail(h.line, fmt::format("the hunk ends early: {} old and {} new lines are missing",
-                                      before, after));
-    }
-    f.hunks.push_back(std::move(h));
-  }
-
-  bool body_line(UnifiedHunk& h, size_t& before, size_t& after) {
-    const string_view text = lines_[next_];
-    const char mark = text.empty() || text == "\r" ? ' ' : text.front();
-    if (mark == '\\') {
-      if (!h.lines.empty()) h.lines.back().no_newline = true;
-      ++next_;
-      return true;
-    }
-    const bool known = mark == ' ' || mark == '-' || mark == '+';
-    if (!known || (mark != '+' && before == 0) || (mark != '-' && after == 0)) {
-      fail(number(next_), "the hunk's lines and its counts differ");
-      return false;
-    }
-    before -= mark != '+' ? 1 : 0;
-    after -= mark != '-' ? 1 : 0;
-    h.lines.push_back({.mark = mark,
-                       .text = string(text.empty() || text == "\r" ? text : text.substr(1)),
-                       .line = number(next_)});
-    ++next_;
-    return true;
+    HunkRead read = read_hunk(lines_, next_);
+    if (!read.fault.empty()) return fail(number(read.end), read.fault);
+    read.hunk.line = number(next_);
+    for (UnifiedLine& l : read.hunk.lines)
+      l.line += read.hunk.line;
+    next_ = read.end;
+    f.hunks.push_back(std::move(read.hunk));
   }
 
   // --- what must hold
