@@ -12,7 +12,7 @@ bool is_white(std::string_view text) {
 IndentStyle style_of(const Lines& lines) {
   std::vector<std::string_view> indentations;
   for (size_t l = 0; l < lines.count(); ++l) {
-    if (!is_white(lines.text(l))) indentations.push_back(lines.indentation(l));
+    if (shows_level(lines.text(l))) indentations.push_back(lines.indentation(l));
   }
   return guess_style(indentations, {.tabs = false, .width = 4});
 }

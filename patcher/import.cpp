@@ -182,6 +182,10 @@ class Importer {
       }
     }
     const Judgement judgement = judge(patch, before_);
+    if (judgement.verdict == Verdict::kAlreadyApplied) {
+      why = "a base with one such comment or blank line counts as applied; one more is no change";
+      return false;
+    }
     if (judgement.verdict != Verdict::kApplies) {
       const Finding& first = judgement.findings.front();
       why = first.message;

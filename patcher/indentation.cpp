@@ -44,6 +44,11 @@ std::string_view leading_blanks(std::string_view line) {
   return line.substr(0, std::min(line.find_first_not_of(" \t"), line.size()));
 }
 
+bool shows_level(std::string_view line) {
+  line.remove_prefix(leading_blanks(line).size());
+  return !line.empty() && line.front() != '*' && line != "\\";
+}
+
 IndentStyle guess_style(const std::vector<std::string_view>& indentations, IndentStyle fallback) {
   Steps deeper;
   Steps shallower;

@@ -38,4 +38,9 @@ struct Reindent {
 
 std::string_view leading_blanks(std::string_view line);
 
+// Whether a line's indentation may be whole levels: it is not blank, but for the backslash of a
+// macro that goes on, and not the inside of a block comment, whose ` *` stands one blank deeper
+// than the code.
+bool shows_level(std::string_view line);
+
 }  // namespace patcher

@@ -18,16 +18,18 @@ Landing::Landing(const Source& source, const Hunk& hunk, const Side& before,
 void Landing::read_styles() {
   std::vector<std::string_view> patch;
   for (const HunkLine& line : hunk_.lines) {
-    if (!patcher::is_blank(line.text)) patch.push_back(leading_blanks(line.text));
+    if (shows_level(line.text)) patch.push_back(leading_blanks(line.text));
   }
   patch_style_ = guess_style(patch, {});
   std::vector<std::string_view> target;
   const Lines& lines = source_.lines();
   for (size_t l = 0; l < lines.count(); ++l) {
-    if (lines.indentation(l).size() < lines.text(l).size()) target.push_back(lines.indentation(l));
+    if (shows_level(lines.text(l))) target.push_back(lines.indentation(l));
   }
   target_style_ = guess_style(target, patch_style_);
-  styles_differ_ = styles_differ(patch, patch_style_, target, target_style_);
+  // Without a grammar blanks may mean something: a makefile has its tabs.
+  styles_differ_ = !hunk_.foreign && source_.language() != Language::kLines &&
+                   styles_differ(patch, patch_style_, target, target_style_);
 }
 
 std::optional<size_t> Landing::neighbour_before(size_t point, size_t line) const {

@@ -49,8 +49,11 @@ struct Hunk {
   ScopeSpec scope = {};
   std::string conditional = {};  // "#ifdef FOO", "#else of FOO"; empty when not stated
   std::optional<Occurrence> occurrence = {};
-  std::string heading = {};  // of a foreign diff: the function line that it says stands before
-  bool at_begin = false;     // of a foreign diff: nothing stands before it in the file
+  // Of a foreign diff, which was taken from a base and keeps its bytes where nothing in the target
+  // contradicts them.
+  bool foreign = false;
+  std::string heading = {};  // the function line that it says stands before
+  bool at_begin = false;     // nothing stands before it in the file
   bool at_end = false;       // nothing stands behind it
   std::vector<HunkLine> lines = {};
   int line = 0;

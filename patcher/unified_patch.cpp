@@ -48,6 +48,7 @@ void mark_edges(const UnifiedHunk& from, Hunk& hunk) {
 
 Hunk hunk_of(const UnifiedHunk& from) {
   Hunk hunk{.scope = *parse_scope("file"), .line = from.line};
+  hunk.foreign = true;
   hunk.heading = from.heading;
   mark_edges(from, hunk);
   for (const UnifiedLine& l : from.lines) {

@@ -14,11 +14,17 @@ bool is_white(std::string_view text) {
   return without_bom(text).find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
 }
 
-// A comment or a blank line between two code tokens.
+// What a line without a token holds besides blanks: nothing, or the backslash of a macro that goes
+// on.
+std::string_view bare(std::string_view line) {
+  return trim(line, " \t\r\v\f");
+}
+
+// A comment or a line without a token between two code tokens.
 struct Trivium {
   bool blank = false;
   size_t index = 0;       // comment: token; blank: unit (anchor) or line (target)
-  std::string text = {};  // squeezed
+  std::string text = {};  // squeezed, or bare
   bool stays = false;     // of the anchor: context; where there are too few, context has them first
 };
 
@@ -59,7 +65,10 @@ class Overlayer {
       }
       last_line = units_[u].last_line;
       const bool stays = units_[u].kind == Kind::kContext;
-      if (units_[u].blank()) gap.push_back({.blank = true, .index = u, .stays = stays});
+      if (units_[u].blank()) {
+        const std::string text(bare(units_[u].lines.front()));
+        gap.push_back({.blank = true, .index = u, .text = text, .stays = stays});
+      }
       for (size_t t : units_[u].elements) {
         if (side_.tokens[t].comment) {
           gap.push_back({.index = t, .text = squeeze(side_.token_text(t)), .stays = stays});
@@ -123,8 +132,9 @@ class Overlayer {
     const Lines& lines = source_.lines();
     for (size_t l = lines.line_of(begin); l < lines.count() && lines.begin(l) < end; ++l) {
       const bool inside = lines.begin(l) >= begin && lines.text_end(l) <= end;
-      if (inside && is_white(lines.text(l)) && !lines.line_end(l).empty()) {
-        out.push_back({.blank = true, .index = l});
+      const std::string_view text = bare(lines.text(l));
+      if (inside && (text.empty() || text == "\\") && !lines.line_end(l).empty()) {
+        out.push_back({.blank = true, .index = l, .text = std::string(text)});
       }
     }
   }
@@ -144,18 +154,19 @@ class Overlayer {
       out->begin = std::min(out->begin, token.begin);
       out->end = std::max(out->end, token.end);
     }
-    if (out) take_blanks(*out, units_[u]);
+    if (out) take_tail(*out, units_[u]);
     if (out) measure(*out);
     return out;
   }
 
-  // Blanks at the end of its last line are the unit's where the target has the same there.
-  void take_blanks(Extent& e, const Unit& unit) const {
+  // Blanks, and the backslash of a line that goes on, at the end of its last line are the unit's
+  // where the target has the same there.
+  void take_tail(Extent& e, const Unit& unit) const {
     const std::string_view line = unit.lines.back();
-    const std::string_view blanks = line.substr(line.find_last_not_of(" \t") + 1);
+    const std::string_view tail = line.substr(line.find_last_not_of(" \t\\") + 1);
     const uint32_t end = source_.lines().text_end(source_.lines().line_of(e.end - 1));
     const auto there = std::string_view(source_.bytes()).substr(e.end, end - e.end);
-    if (there == blanks) e.end = end;
+    if (there == tail) e.end = end;
   }
 
   void measure(Extent& e) const {

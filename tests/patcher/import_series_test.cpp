@@ -45,6 +45,24 @@ TEST_F(ImportVerb, WritesASeriesThatDoesTheSame) {
   EXPECT_EQ(s_.bytes("sub/new.txt"), "made");
 }
 
+// Lines without a token are found by their text, of which there is one already.
+TEST_F(ImportVerb, TakesOneMoreOfACommentOrABlankLineThatIsThere) {
+  for (const std::string line : {"// words", ""}) {
+    SCOPED_TRACE(line);
+    std::filesystem::remove_all(s_.patches());
+    const std::string base = "int a;\n" + line + "\nint b;\n";
+    s_.file("a.cpp", base);
+    write_bytes(s_.directory() / "1.diff", "--- a/a.cpp\n+++ b/a.cpp\n@@ -1,3 +1,4 @@\n int a;\n " +
+                                               line + "\n+" + line + "\n int b;\n");
+    ASSERT_EQ(import({"1.diff"}), 0) << s_.err;
+    EXPECT_EQ(s_.run({"apply"}), 0) << s_.err;
+    EXPECT_EQ(s_.bytes("a.cpp"), "int a;\n" + line + "\n" + line + "\nint b;\n");
+    EXPECT_EQ(s_.run({"apply", "--expect-changes"}), 10) << s_.err;
+    EXPECT_EQ(s_.run({"revert"}), 0) << s_.err;
+    EXPECT_EQ(s_.bytes("a.cpp"), base);
+  }
+}
+
 TEST_F(ImportVerb, RefusesADiffOfAnotherBaseAndWritesNothing) {
   s_.file("a.cpp", "\nint f() {\n  return 1;\n}\n");  // one line further down
   write_bytes(s_.directory() / "1.mbox", kFirst);
