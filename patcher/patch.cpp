@@ -14,6 +14,9 @@ namespace {
 
 using Kind = HunkLine::Kind;
 
+// Nobody reads more of what is no patch at all.
+constexpr size_t kMostErrors = 100;
+
 std::optional<Occurrence> parse_occurrence(std::string_view guard) {
   Occurrence o;
   const char* end = guard.data() + guard.size();
@@ -46,6 +49,8 @@ class Parser {
   int number() const { return static_cast<int>(next_) + 1; }
 
   void fail(int line, std::string message, Verdict verdict = Verdict::kMalformed) {
+    if (patch_.errors.size() > kMostErrors) return;
+    if (patch_.errors.size() == kMostErrors) message = "more is wrong from here on";
     patch_.errors.push_back({.verdict = verdict,
                              .origin = {.file = patch_.name, .line = line, .column = 1},
                              .message = std::move(message)});

@@ -42,6 +42,15 @@ TEST(PatchFormat, ARemovedLineThatLooksLikeAHeaderIsARemovedLine) {
   EXPECT_EQ(p.changes[0].hunks[0].lines[1].text, "-- b;");
 }
 
+TEST(PatchFormat, OfAFileThatIsNoPatchTheFirstMistakesAreListed) {
+  std::string junk = "Subject: s\nWhy: w\n\n";
+  for (int i = 0; i < 10'000; ++i)
+    junk += "x: y\n";
+  const Patch patch = parse_patch("p", junk);
+  EXPECT_EQ(patch.errors.size(), 101u);
+  EXPECT_EQ(patch.errors.back().message, "more is wrong from here on");
+}
+
 struct Mistake {
   const char* text;
   Verdict verdict;
