@@ -127,8 +127,10 @@ bool PlaceFinder::look(const ChangeBlock& block, const Ranges& in, Found& found,
                        Finding& failure) const {
   const size_t first = base_.at_line(block.before_begin);
   const size_t last = base_.at_line(block.before_end);
+  // The first changed line may begin before the definition that it holds the head of.
+  const size_t inside = first - std::min<size_t>(first, in.base.first);
   for (const Shape& shape : shapes(block, in)) {
-    const size_t left = std::min<size_t>(shape.left, first - in.base.first);
+    const size_t left = std::min(shape.left, inside);
     const size_t right =
         std::min<size_t>(shape.right, in.base.second - std::min<size_t>(last, in.base.second));
     if (left + (last - first) + right < shape.fewest) continue;

@@ -42,6 +42,13 @@ TEST(Carry, FollowsAFunctionThatMoved) {
       function("g", "  x += 2;\n") + function("h", "  x += 1;\n") + function("f", "  x += 1;\n"));
 }
 
+// What stands before the function on its line is in no definition.
+TEST(Carry, AFunctionsHeadMayStandBehindOtherCodeOfItsLine) {
+  EXPECT_EQ(refusal("int a; int f() {\n  b();\n}\n", "int a; int f(int q) {\n  b();\n}\n",
+                    "int z;\nint a; int f() {\n  b();\n}\n"),
+            "missing: the changed lines are not in `f()` any more");
+}
+
 TEST(Carry, TakesTheTargetsIndentationAndLineEnds) {
   const std::string before = "void f() {\n    a(1, 2);\n    b(3, 4);\n}\n";
   const std::string after =
