@@ -167,7 +167,7 @@ class Lexer {
     while (pos_ < text_.size()) {
       if (is_word(text_[pos_])) {
         ++pos_;
-      } else if (const size_t n = splice(pos_)) {
+      } else if (const size_t n = splice(pos_); n != 0 && is_word(at(pos_ + n))) {
         pos_ += n;
       } else {
         break;

@@ -30,6 +30,7 @@ TEST(Tokens, AreThoseOfTheLanguage) {
   EXPECT_EQ(texts("u8R\"x(a)\" )x\"_s 'c' \"a\\\"b\""),
             (Strings{"u8R\"x(a)\" )x\"_s", "'c'", "\"a\\\"b\""}));
   EXPECT_EQ(texts("spl\\\nit"), (Strings{"spl\\\nit"}));
+  EXPECT_EQ(texts("last\\\n  first\\\r\n"), (Strings{"last", "first"}));
   EXPECT_EQ(texts("a /* b */ c // d \\\ne\nf"), (Strings{"a", "/* b */", "c", "// d \\\ne", "f"}));
   EXPECT_EQ(texts("#include <a/b.h>\nx"), (Strings{"#", "include", "<a/b.h>", "x"}));
   EXPECT_EQ(texts(" one  two \n\n three\r\n", Language::kLines), (Strings{"one  two", "three"}));
