@@ -144,19 +144,19 @@ class Program {
   }
 
   // What --rev names.
-  FileMap revision_tree() {
-    const auto repository = Repository::around(options_.root);
-    const Revision revision = repository->resolve(options_.rev);
-    report_.judged(revision);
-    return FileMap(std::make_shared<RevisionTree>(repository, revision));
-  }
+  FileMap revision_tree() { return tree_at(options_.root, options_.rev, &RunReport::judged); }
 
   // What --base and --base-rev name.
   FileMap base_tree() {
     if (options_.base_rev.empty()) return FileMap(std::make_shared<const TreeRoot>(options_.base));
-    const auto repository = Repository::around(options_.base);
-    const Revision revision = repository->resolve(options_.base_rev);
-    report_.based_on(revision);
+    return tree_at(options_.base, options_.base_rev, &RunReport::based_on);
+  }
+
+  FileMap tree_at(const std::string& directory, const std::string& rev,
+                  void (RunReport::*tell)(Revision)) {
+    const auto repository = Repository::around(directory);
+    const Revision revision = repository->resolve(rev);
+    (report_.*tell)(revision);
     return FileMap(std::make_shared<RevisionTree>(repository, revision));
   }
 

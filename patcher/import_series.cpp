@@ -4,13 +4,13 @@
 #include <sys/stat.h>
 
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <set>
 
 #include "patcher/error.h"
 #include "patcher/read_whole.h"
 #include "patcher/series.h"
+#include "patcher/whole_file.h"
 
 namespace patcher {
 namespace {
@@ -124,11 +124,11 @@ class FilesImport {
 void save(const fs::path& path, std::string_view bytes, bool executable) {
   std::error_code error;
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << bytes;
-  if (error || !out.flush()) {
-    throw BrokenEnvironment(fmt::format("{}: cannot be written", path.string()));
+  if (error) {
+    throw BrokenEnvironment(
+        fmt::format("{}: cannot be written: {}", path.string(), error.message()));
   }
+  write_whole(path.string(), bytes);
   if (executable) ::chmod(path.c_str(), 0755);
 }
 

@@ -39,6 +39,9 @@ std::string_view without_bom(std::string_view text);
 // Without the blanks around it.
 std::string_view trim(std::string_view s, std::string_view blanks = " \t");
 
+// A line without the carriage return at its end.
+std::string_view without_cr(std::string_view line);
+
 // Whether there is nothing but blanks and tabs.
 bool is_blank(std::string_view line);
 

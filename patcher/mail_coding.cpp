@@ -129,9 +129,8 @@ std::string unflowed(std::string_view text, bool delsp) {
   std::string out;
   for (; !text.empty();) {
     const size_t end = text.find('\n');
-    std::string_view line = text.substr(0, end);
+    std::string_view line = without_cr(text.substr(0, end));
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    if (line.ends_with('\r')) line.remove_suffix(1);
     if (line == "-- ") {
       if (!out.empty() && !out.ends_with('\n')) out += '\n';
       out += "-- \n";

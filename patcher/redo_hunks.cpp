@@ -10,11 +10,6 @@
 namespace patcher {
 namespace {
 
-std::string_view without_cr(std::string_view text) {
-  if (text.ends_with('\r')) text.remove_suffix(1);
-  return text;
-}
-
 constexpr size_t kMostShown = 5;  // places of one hunk
 
 // One file's hunks done to its bytes.

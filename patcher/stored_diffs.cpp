@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <optional>
-#include <sstream>
 
 #include "patcher/diff.h"
 #include "patcher/error.h"
+#include "patcher/lines.h"
+#include "patcher/read_whole.h"
 #include "patcher/whole_file.h"
 
 namespace patcher {
@@ -17,23 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Nothing if there is no such file; one that cannot be read is none that is missing.
-std::optional<std::string> read_file(const fs::path& path) {
-  std::error_code error;
-  if (fs::status(path, error).type() == fs::file_type::not_found) return std::nullopt;
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream out;
-  out << in.rdbuf();
-  if (!in) throw BrokenEnvironment(fmt::format("{}: cannot be read", path.string()));
-  return std::move(out).str();
-}
-
 std::string normalised(std::string_view text, bool blank_context) {
   std::string out;
   for (size_t pos = 0; pos < text.size();) {
     const size_t end = std::min(text.find('\n', pos), text.size());
-    std::string_view line = text.substr(pos, end - pos);
-    if (line.ends_with('\r')) line.remove_suffix(1);
+    const std::string_view line = without_cr(text.substr(pos, end - pos));
     if (!(blank_context && line == " ")) out += line;
     out += '\n';
     pos = end + 1;
@@ -86,7 +74,7 @@ void store_diffs(const Plan& plan, const std::string& directory) {
   for (const PatchPlan& p : plan.patches) {
     const fs::path path = fs::path(directory) / diff_name(*p.patch);
     const std::string text = patch_diff(p);
-    if (read_file(path) == text) continue;
+    if (read_whole(path.string()) == text) continue;
     write_whole(path.string(), text);
   }
 }
@@ -98,7 +86,8 @@ std::vector<std::string> compare_diffs(const Plan& plan, const std::string& dire
   for (const PatchPlan& p : plan.patches) {
     const std::string name = diff_name(*p.patch);
     known.push_back(name);
-    std::string message = compare(name, patch_diff(p), read_file(fs::path(directory) / name));
+    std::string message =
+        compare(name, patch_diff(p), read_whole((fs::path(directory) / name).string()));
     if (!message.empty()) messages.push_back(std::move(message));
   }
   for (const auto& name : stored) {

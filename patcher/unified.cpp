@@ -8,6 +8,7 @@
 
 #include "patcher/diff_start.h"
 #include "patcher/git_header.h"
+#include "patcher/lines.h"
 #include "patcher/mail.h"
 #include "patcher/mbox.h"
 #include "patcher/svn_properties.h"
@@ -51,11 +52,7 @@ class Reader {
   int number(size_t index) const {
     return first_line_ - 1 + mail_.diff_line + static_cast<int>(index);
   }
-  string_view line() const {
-    string_view text = lines_[next_];
-    if (text.ends_with('\r')) text.remove_suffix(1);
-    return text;
-  }
+  string_view line() const { return without_cr(lines_[next_]); }
   // The diff from the next line on.
   string_view rest() const {
     const size_t at = static_cast<size_t>(lines_[next_].data() - mail_.diff.data());

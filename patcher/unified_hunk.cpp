@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "patcher/diff_start.h"
+#include "patcher/lines.h"
 
 namespace patcher {
 namespace {
@@ -16,9 +17,7 @@ class HunkReader {
       : lines_(lines), begin_(at), out_{.end = at} {}
 
   HunkRead run() {
-    string_view line = lines_[begin_];
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    const auto header = hunk_header(line);
+    const auto header = hunk_header(without_cr(lines_[begin_]));
     if (!header) return fault("expected `@@ -LINE,COUNT +LINE,COUNT @@`");
     out_.hunk.before_line = header->before_line;
     out_.hunk.after_line = header->after_line;

@@ -12,11 +12,6 @@ namespace {
 using Kind = HunkLine::Kind;
 using OpKind = FileOperation::Kind;
 
-std::string without_cr(std::string text) {
-  if (text.ends_with('\r')) text.pop_back();
-  return text;
-}
-
 // A diff's context may begin or end inside of a block comment, where its words are no tokens of
 // the file: such lines are no anchor.
 void drop_half_comments(std::vector<HunkLine>& lines) {
@@ -55,7 +50,7 @@ Hunk hunk_of(const UnifiedHunk& from) {
     const Kind kind = l.mark == '-'   ? Kind::kRemoved
                       : l.mark == '+' ? Kind::kAdded
                                       : Kind::kContext;
-    hunk.lines.push_back({.kind = kind, .text = without_cr(l.text), .line = l.line});
+    hunk.lines.push_back({.kind = kind, .text = std::string(without_cr(l.text)), .line = l.line});
   }
   drop_half_comments(hunk.lines);
   const auto blank = [](const HunkLine& l) { return l.kind == Kind::kContext && is_blank(l.text); };
