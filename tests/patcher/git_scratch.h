@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "patcher/git_owned.h"
-#include "patcher/repository.h"
+#include "patcher/git/git_owned.h"
+#include "patcher/git/repository.h"
 #include "tests/patcher/scratch.h"
 
 namespace patcher {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "patcher/cli.h"
+#include "patcher/cli/cli.h"
 
 namespace patcher {
 

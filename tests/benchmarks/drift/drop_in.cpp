@@ -6,7 +6,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "patcher/carry_file.h"
+#include "patcher/carry/carry_file.h"
 
 namespace {
 

@@ -3,9 +3,9 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "patcher/carry_file.h"
-#include "patcher/import.h"
-#include "patcher/judge.h"
+#include "patcher/carry/carry_file.h"
+#include "patcher/import/import.h"
+#include "patcher/series/judge.h"
 
 namespace {
 

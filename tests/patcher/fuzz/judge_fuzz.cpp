@@ -3,9 +3,9 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "patcher/diff_view.h"
-#include "patcher/judge.h"
-#include "patcher/report.h"
+#include "patcher/report/diff_view.h"
+#include "patcher/report/report.h"
+#include "patcher/series/judge.h"
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "patcher/lines.h"
-#include "patcher/unified.h"
+#include "patcher/foreign/unified.h"
+#include "patcher/text/lines.h"
 
 namespace {
 

@@ -8,9 +8,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "patcher/error.h"
-#include "patcher/journal.h"
-#include "patcher/options.h"
+#include "patcher/base/error.h"
+#include "patcher/cli/options.h"
+#include "patcher/write/journal.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // Any bytes as a patch file: parsing comes to an end, and undoing is its own inverse.
 #include <cstdlib>
 
-#include "patcher/patch.h"
+#include "patcher/patch/patch.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

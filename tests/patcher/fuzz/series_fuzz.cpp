@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "patcher/series.h"
+#include "patcher/series/series.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

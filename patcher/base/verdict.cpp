@@ -1,0 +1,54 @@
+#include "patcher/base/verdict.h"
+
+namespace patcher {
+namespace {
+
+struct Row {
+  Verdict verdict;
+  int code;
+  std::string_view name;
+  std::string_view meaning;
+};
+
+constexpr Row kTable[] = {
+    {Verdict::kApplies, 0, "applies", "every anchor has exactly one place"},
+    {Verdict::kAlreadyApplied, 10, "already_applied", "the tree has it already; nothing to do"},
+    {Verdict::kObsolete, 11, "obsolete", "upstream has the change; drop the patch"},
+    {Verdict::kMissing, 12, "missing", "a scope or an anchor is not there"},
+    {Verdict::kAmbiguous, 13, "ambiguous", "a scope or an anchor is there more than once"},
+    {Verdict::kDamagedParse, 14, "damaged_parse", "the place or the result does not parse"},
+    {Verdict::kFileMissing, 15, "file_missing", "a file to change is not in the tree"},
+    {Verdict::kOverlaps, 16, "overlaps", "two hunks change the same bytes"},
+    {Verdict::kNoEffect, 17, "no_effect", "the patch changes nothing"},
+    {Verdict::kMalformed, 18, "malformed", "the series or a patch file is wrong"},
+    {Verdict::kUnsafePath, 19, "unsafe_path", "a path leaves the tree or goes through a link"},
+    {Verdict::kOutdated, 20, "outdated", "partly applied, or another version is in the tree"},
+};
+
+const Row& row(Verdict v) {
+  for (const Row& r : kTable) {
+    if (r.verdict == v) return r;
+  }
+  return kTable[0];
+}
+
+}  // namespace
+
+std::string_view verdict_name(Verdict v) {
+  return row(v).name;
+}
+std::string_view verdict_meaning(Verdict v) {
+  return row(v).meaning;
+}
+int exit_code(Verdict v) {
+  return row(v).code;
+}
+bool is_refusal(Verdict v) {
+  return v != Verdict::kApplies && v != Verdict::kAlreadyApplied;
+}
+
+std::string shown(const Place& place) {
+  return place.line == 0 ? place.file : place.file + ":" + std::to_string(place.line);
+}
+
+}  // namespace patcher

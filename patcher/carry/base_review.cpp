@@ -1,0 +1,47 @@
+#include "patcher/carry/base_review.h"
+
+#include <fmt/format.h>
+
+#include "patcher/carry/patch_names.h"
+
+namespace patcher {
+
+std::vector<Finding> BaseReview::objections(size_t i, const FileMap& target,
+                                            const FileMap& result) const {
+  const BaseStep& step = steps_[i];
+  if (step.told_apart) return lost_names_of(step, target, result);
+  // Only the base's line numbers say which place is meant: carry must come to the same one.
+  FileMap tree = target;
+  CarriedPatch carried = carry_patch(step, tree, MoveRule::kRefuse);
+  if (carried.outcome != CarryOutcome::kReanchored) return std::move(carried.findings);
+  if (tree.same_as(result)) return {};
+  Finding other{.verdict = Verdict::kAmbiguous, .place = carried.place};
+  other.origin = {.file = step.patch->name, .line = 1, .column = 1};
+  other.message =
+      "its anchor is there more than once in its base, and the one here is not the one meant";
+  return {other};
+}
+
+std::vector<std::string> BaseReview::hints(size_t i, const FileMap& on_disk,
+                                           const std::string& known) {
+  if (!carried_) carried_ = carry_steps(steps_, on_disk, moves_);
+  const CarriedPatch& p = (*carried_)[i];
+  switch (p.outcome) {
+    case CarryOutcome::kUnchanged:
+      return {fmt::format("carry would keep it as it is, after those before it: {}", command_)};
+    case CarryOutcome::kReanchored:
+      return {fmt::format("carry would place it at {}: {}", shown(p.place), command_)};
+    case CarryOutcome::kObsolete:
+      return {fmt::format("carry would leave it out, the tree has its change: {}", command_)};
+    case CarryOutcome::kNeedsPerson:
+      break;
+  }
+  const Finding& why = p.findings.front();
+  if (why.message == known) return {};
+  std::vector<std::string> out{
+      fmt::format("carry would refuse it too: {}: {}", shown(why.place), why.message)};
+  out.insert(out.end(), why.hints.begin(), why.hints.end());
+  return out;
+}
+
+}  // namespace patcher

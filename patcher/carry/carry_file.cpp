@@ -1,0 +1,172 @@
+#include "patcher/carry/carry_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "patcher/carry/block_edit.h"
+#include "patcher/carry/lost_names.h"
+#include "patcher/syntax/health.h"
+#include "patcher/text/last_newline.h"
+#include "patcher/text/lines.h"
+
+namespace patcher {
+namespace {
+
+constexpr size_t kAlreadyAround = 8;  // tokens on each side that show an insertion to be there
+
+class Carrier {
+ public:
+  Carrier(const Source& base, const std::string& after, const Source& target)
+      : base_source_(base),
+        after_source_(base.path(), after),
+        target_source_(target),
+        base_(base, numbers_),
+        after_(after_source_, numbers_),
+        target_(target, numbers_),
+        after_lines_(text_lines(after)) {}
+
+  CarriedFile run() {
+    for (const Source* source : {&base_source_, &after_source_, &target_source_}) {
+      if (!source->unreadable().empty()) refuse(Verdict::kDamagedParse, 0, source->unreadable());
+    }
+    if (!out_.failure) place_all();
+    if (!out_.failure) check_names();
+    if (!out_.failure) finish();
+    return std::move(out_);
+  }
+
+ private:
+  void refuse(Verdict verdict, size_t line, std::string message) {
+    Finding f{.verdict = verdict, .place = {.file = target_source_.path()}};
+    f.origin = {.file = base_source_.path(), .line = static_cast<int>(line), .column = 1};
+    f.message = std::move(message);
+    out_.failure = std::move(f);
+  }
+
+  void place_all() {
+    PlaceFinder finder(base_, target_);
+    const BlockEditor editor(base_, target_, after_lines_);
+    const auto blocks = change_blocks(base_source_.bytes(), after_source_.bytes());
+    std::vector<size_t> there;  // lines of the blocks that the target has
+    for (const ChangeBlock& block : blocks) {
+      // First of all: what is added keeps its neighbours apart where it is there.
+      if (const auto scope = finder.scope(block); scope && is_there(block, *scope)) {
+        there.push_back(block.before_begin + 1);
+        continue;
+      }
+      Finding failure;
+      const auto place = finder.find(block, failure);
+      if (!place) {
+        refuse(failure.verdict, block.before_begin + 1, failure.message);
+        out_.failure->place = failure.place;
+        out_.failure->candidates = std::move(failure.candidates);
+        return;
+      }
+      std::string why;
+      auto edit = editor.edit(block, *place, why);
+      if (!edit) return refuse(Verdict::kMissing, block.before_begin + 1, why);
+      note_choice(block, *place);
+      edits_.push_back(std::move(*edit));
+    }
+    if (there.empty()) return;
+    if (there.size() == blocks.size()) {
+      return refuse(Verdict::kObsolete, there.front(), "the added lines are there already");
+    }
+    // Left out as a whole, the rest would be lost.
+    refuse(Verdict::kOutdated, there.front(),
+           fmt::format("{} of {} changed places are there already", there.size(), blocks.size()));
+  }
+
+  // An insertion's neighbours may be there on both sides of it when the target has it already.
+  bool is_there(const ChangeBlock& block, CodeRange scope) const {
+    if (!block.inserts()) return false;
+    const size_t first = after_.at_line(block.after_begin);
+    const size_t last = after_.at_line(block.after_end);
+    if (first == last) return false;
+    const size_t begin = first - std::min(first, kAlreadyAround);
+    const size_t end = std::min(last + kAlreadyAround, after_.size());
+    return !target_.find(after_.run(begin, end), scope).empty();
+  }
+
+  void note_choice(const ChangeBlock& block, const CarriedPlace& place) {
+    if (place.choice == CarriedPlace::Choice::kNone || place.begin == 0) return;
+    Finding f{.verdict = Verdict::kApplies,
+              .place = target_source_.place(target_.token(place.begin - 1).begin)};
+    const size_t line = block.before_begin + 1;
+    f.message = place.choice == CarriedPlace::Choice::kOneSided
+                    ? fmt::format(
+                          "of the neighbours of the lines added at line {} only one is still "
+                          "there; that they stand beside it was a choice",
+                          line)
+                    : fmt::format(
+                          "other lines are between the neighbours of the lines added at "
+                          "line {} now; that they stand at the blank line was a choice",
+                          line);
+    out_.notes.push_back(std::move(f));
+  }
+
+  void check_names() {
+    const auto lost = lost_names(base_source_, after_source_, target_source_);
+    if (lost.empty()) return;
+    const auto line = after_source_.lines().line_of(lost.front().byte) + 1;
+    refuse(Verdict::kMissing, line, message(lost.front()));
+  }
+
+  void finish() {
+    const bool ordered =
+        std::is_sorted(edits_.begin(), edits_.end(),
+                       [](const auto& a, const auto& b) { return a.begin < b.begin; });
+    sort_edits(edits_);
+    if (const auto at = first_overlap(edits_); at && !(ordered && only_touch())) {
+      return refuse(Verdict::kOverlaps, 0, "two changes land on the same lines");
+    }
+    std::string bytes = apply_edits(target_source_.bytes(), edits_);
+    end_as_changed(bytes);
+    if (bytes == target_source_.bytes()) {
+      return refuse(Verdict::kNoEffect, 0, "the change does nothing there");
+    }
+    const Source result(target_source_.path(), bytes);
+    const auto damage =
+        result.unreadable().empty() ? new_damage(target_source_, result) : std::optional<Damage>();
+    if (damage && !new_damage(base_source_, after_source_)) {
+      return refuse(Verdict::kDamagedParse, 0, "the file would parse worse than before");
+    }
+    out_.bytes = std::move(bytes);
+  }
+
+  // Whether the last line ends in a newline is a change too, where the target has it as the base.
+  void end_as_changed(std::string& bytes) const {
+    const bool before = base_source_.bytes().ends_with('\n');
+    const bool after = after_source_.bytes().ends_with('\n');
+    if (before == after || bytes.ends_with('\n') != before) return;
+    bytes = with_last_newline(std::move(bytes), after);
+  }
+
+  // Insertions at one place, in the base's order.
+  bool only_touch() const {
+    for (size_t i = 1; i < edits_.size(); ++i) {
+      if (edits_[i].begin < edits_[i - 1].end) return false;
+    }
+    return true;
+  }
+
+  const Source& base_source_;
+  const Source after_source_;
+  const Source& target_source_;
+  TokenNumbers numbers_;
+  TokenIndex base_;
+  TokenIndex after_;
+  TokenIndex target_;
+  std::vector<std::string_view> after_lines_;
+  std::vector<ByteEdit> edits_;
+  CarriedFile out_;
+};
+
+}  // namespace
+
+CarriedFile carry_file(const Source& base, const std::string& after, const Source& target) {
+  return Carrier(base, after, target).run();
+}
+
+}  // namespace patcher

@@ -1,0 +1,59 @@
+#include "patcher/hunk/another_version.h"
+
+#include <algorithm>
+
+#include "patcher/hunk/anchor.h"
+#include "patcher/text/align.h"
+
+namespace patcher {
+namespace {
+
+// The fewest tokens to insert into or remove from the side so that it is a stretch of the target.
+size_t distance(const Source& source, const Side& side, CodeRange range) {
+  std::vector<size_t> row(side.code.size() + 1);
+  for (size_t i = 0; i < row.size(); ++i)
+    row[i] = i;
+  size_t best = row.back();
+  for (uint32_t t = range.first; t < range.second; ++t) {
+    const std::string_view there = source.tokens()[source.code()[t]].text(source.bytes());
+    size_t diagonal = row[0];
+    for (size_t i = 1; i < row.size(); ++i) {
+      const bool equal = side.token_text(side.code[i - 1]) == there;
+      const size_t here = equal ? diagonal : std::min(row[i], row[i - 1]) + 1;
+      diagonal = row[i];
+      row[i] = here;
+    }
+    best = std::min(best, row.back());
+  }
+  return best;
+}
+
+size_t changed_tokens(const Hunk& hunk, const Side& side, HunkLine::Kind kind) {
+  return static_cast<size_t>(std::count_if(side.code.begin(), side.code.end(), [&](size_t t) {
+    return hunk.lines[side.first_line[t]].kind == kind;
+  }));
+}
+
+CodeRange search_range(const Source& source, const Hunk& hunk) {
+  const auto scopes =
+      hunk.scope.file ? std::vector<const Scope*>{} : resolve_scope(source.scopes(), hunk.scope);
+  if (scopes.size() != 1) return {0, static_cast<uint32_t>(source.code().size())};
+  return code_range(source, scopes.front()->begin, scopes.front()->end);
+}
+
+}  // namespace
+
+bool holds_another_version(const Source& source, const Hunk& written) {
+  if (!source.bad_bytes().empty()) return false;
+  const Hunk hunk = whole_tokens(written, source.language());
+  const Side before = make_side(hunk, source.language(), HunkLine::Kind::kRemoved);
+  const Side after = make_side(hunk, source.language(), HunkLine::Kind::kAdded);
+  const CodeRange range = search_range(source, hunk);
+  const size_t cells = (before.code.size() + after.code.size()) * (range.second - range.first);
+  if (cells > kMaxAlignCells) return false;
+  const size_t added = changed_tokens(hunk, after, HunkLine::Kind::kAdded);
+  const size_t to_result = distance(source, after, range);
+  return to_result < distance(source, before, range) && 2 * to_result <= added;
+}
+
+}  // namespace patcher

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "patcher/patch/patch.h"
+#include "patcher/syntax/source.h"
+
+namespace patcher {
+
+// Whether a hunk that is neither applied nor applicable was probably applied in another version:
+// its scope is closer to what the hunk makes than to what the hunk needs. By tokens, as the
+// cheapest alignment of either side with any stretch of the scope. A judgement for the verdict only
+// (kOutdated instead of kMissing): either refuses, and nothing is edited by it.
+//
+// "Closer" is fewer differing tokens, and at least half of the tokens that only the result has. A
+// hunk too large to align (align.h) is not looked at: false.
+bool holds_another_version(const Source& source, const Hunk& hunk);
+
+}  // namespace patcher

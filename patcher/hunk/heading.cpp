@@ -1,0 +1,58 @@
+#include "patcher/hunk/heading.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace patcher {
+namespace {
+
+// Diff tools cut the heading, so that it is a beginning.
+bool begins_with(std::string_view line, const std::string& heading) {
+  return !heading.empty() && squeeze(line).starts_with(heading);
+}
+
+bool looks_like_a_function(std::string_view line) {
+  const auto c = static_cast<unsigned char>(line.empty() ? ' ' : line.front());
+  return std::isalpha(c) != 0 || c == '_' || c == '$';
+}
+
+// Where the first changed line of the hunk is in the target.
+uint32_t first_change(const Source& source, const Hunk& hunk, const Side& side,
+                      const Match& match) {
+  const auto changed = std::find_if(hunk.lines.begin(), hunk.lines.end(), [](const HunkLine& l) {
+    return l.kind == HunkLine::Kind::kRemoved || l.kind == HunkLine::Kind::kAdded;
+  });
+  const auto line = static_cast<size_t>(changed - hunk.lines.begin());
+  size_t at = 0;  // the last token before it, or the first of its own
+  for (size_t i = 0; i < side.code.size(); ++i) {
+    if (side.first_line[side.code[i]] > line) break;
+    at = i;
+    if (side.first_line[side.code[i]] == line) break;
+  }
+  const Token& token = source.tokens()[source.code()[match.code[at]]];
+  return side.first_line[side.code[at]] < line ? token.end - 1 : token.begin;
+}
+
+}  // namespace
+
+bool under_heading(const Source& source, const Hunk& hunk, const Side& side, const Match& match) {
+  const std::string heading = squeeze(hunk.heading);
+  const uint32_t begin = match_bytes(source, match).first;
+  const uint32_t change = first_change(source, hunk, side, match);
+  const Lines& lines = source.lines();
+  bool inside = false;
+  for (const Scope& scope : source.scopes()) {
+    if (scope.kind != Scope::Kind::kFunction && scope.kind != Scope::Kind::kType) continue;
+    if (scope.begin > change || change + 1 >= scope.end) continue;
+    // What encloses the change and begins in the hunk is named by the hunk's own lines.
+    inside = scope.begin < begin;
+    if (inside && begins_with(lines.text(lines.line_of(scope.begin)), heading)) return true;
+  }
+  if (!inside) return true;
+  for (size_t l = lines.line_of(begin); l > 0; --l) {
+    if (looks_like_a_function(lines.text(l - 1))) return begins_with(lines.text(l - 1), heading);
+  }
+  return false;
+}
+
+}  // namespace patcher

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "patcher/hunk/anchor.h"
+#include "patcher/patch/patch.h"
+#include "patcher/syntax/source.h"
+
+namespace patcher {
+
+// Whether a site can be the place that a foreign hunk was taken from, by its section heading: the
+// line that diff tools print behind the second `@@`, which is the nearest line before the hunk that
+// looks like a function's first.
+//
+// The heading holds where it stands nearest before the site, or begins a scope around the changed
+// lines. It says nothing of a change outside of every function, and of one whose function's head is
+// in the hunk itself. REQUIRES a match of `side`, the hunk's old side.
+bool under_heading(const Source& source, const Hunk& hunk, const Side& side, const Match& match);
+
+}  // namespace patcher

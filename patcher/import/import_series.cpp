@@ -1,0 +1,186 @@
+#include "patcher/import/import_series.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "patcher/base/error.h"
+#include "patcher/base/read_whole.h"
+#include "patcher/base/whole_file.h"
+#include "patcher/series/series.h"
+
+namespace patcher {
+namespace {
+
+namespace fs = std::filesystem;
+
+Finding problem(Verdict verdict, const std::string& name, int line, const std::string& path,
+                std::string message) {
+  return {.verdict = verdict,
+          .place = {.file = path},
+          .origin = {.file = name, .line = line, .column = 1},
+          .message = std::move(message)};
+}
+
+std::optional<FileVersions> versions_of(const UnifiedFile& f, const std::string& name,
+                                        const FileMap& base, std::vector<Finding>& errors,
+                                        LineRule rule) {
+  FileVersions v{.path_before = f.path_before, .path_after = f.path_after};
+  v.mode_after = f.mode_after.value_or(0644);
+  const FileState state = base.get(f.path_before.empty() ? f.path_after : f.path_before);
+  if (f.path_before.empty() || (f.may_be_new && !state.exists())) {
+    if (state.exists()) {
+      errors.push_back(problem(Verdict::kOutdated, name, f.line, f.path_after,
+                               "is in the base already, and the diff makes it"));
+      return std::nullopt;
+    }
+    v.path_before.clear();
+    v.after = f.side('+');
+    return v;
+  }
+  if (!state.exists()) {
+    errors.push_back(
+        problem(Verdict::kFileMissing, name, f.line, f.path_before, "is not in the base"));
+    return std::nullopt;
+  }
+  v.before = state.source->bytes();
+  v.mode_before = state.mode;
+  v.mode_after = f.mode_after.value_or(state.mode);
+  const Redone redone = redo_hunks(f, v.before, rule);
+  if (redone.misfit_line != 0) {
+    errors.push_back(
+        problem(Verdict::kMissing, name, redone.misfit_line, f.path_before, redone.misfit));
+    return std::nullopt;
+  }
+  v.after = redone.after;
+  if (f.path_after.empty() && !v.after.empty()) {
+    errors.push_back(problem(Verdict::kMissing, name, f.line, f.path_before,
+                             "the diff deletes the file but not all of its lines"));
+    return std::nullopt;
+  }
+  return v;
+}
+
+// Patches that are taken one after the other from the base.
+class FilesImport {
+ public:
+  explicit FilesImport(const FileMap& base) : tree_(base) {}
+
+  void add_file(const std::string& file) {
+    if (const std::string fault = size_fault(file); !fault.empty()) {
+      out_.errors.push_back(problem(Verdict::kMalformed, file, 1, "", "the file " + fault));
+      return;
+    }
+    const auto text = read_whole(file);
+    if (!text)
+      throw BrokenEnvironment(
+          fmt::format("{}: cannot read the patch: there is no such file", file));
+    const std::vector<UnifiedPatch> mails = parse_mails(file, *text);
+    const std::string stem = fs::path(file).stem().string();
+    for (size_t i = 0; i < mails.size(); ++i) {
+      const std::string& subject = mails[i].subject.empty() ? stem : mails[i].subject;
+      add(file, mails[i], subject,
+          mails.size() > 1 ? patch_file_name(i + 1, subject) : stem + ".patch");
+    }
+  }
+
+  SeriesImport take() { return std::move(out_); }
+
+ private:
+  void add(const std::string& file, const UnifiedPatch& patch, const std::string& subject,
+           const std::string& name) {
+    std::vector<Finding> errors = patch.errors;
+    SourceChange change{.name = name, .subject = subject, .why = patch.why};
+    if (const auto lines = parse_series(name);
+        !is_safe_path(name) || lines.size() != 1 || lines.front().name != name) {
+      errors.push_back(
+          problem(Verdict::kMalformed, file, 1, "",
+                  fmt::format("a series cannot name `{}`; give the file another name", name)));
+    }
+    if (!names_.insert(name).second) {
+      errors.push_back(problem(Verdict::kMalformed, file, patch.line, "",
+                               fmt::format("two patches have the name `{}`", name)));
+    }
+    if (errors.empty()) change.files = versions_of(patch, file, tree_, errors);
+    SeriesImport::Item item{.name = name};
+    if (errors.empty()) {
+      item.imported = import_change(change);
+      errors = item.imported.errors;
+      for (const FileVersions& v : change.files)
+        put_version(v, tree_);
+    }
+    out_.errors.insert(out_.errors.end(), errors.begin(), errors.end());
+    out_.patches.push_back(std::move(item));
+  }
+
+  FileMap tree_;
+  std::set<std::string> names_;
+  SeriesImport out_;
+};
+
+void save(const fs::path& path, std::string_view bytes, bool executable) {
+  std::error_code error;
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
+  if (error) {
+    throw BrokenEnvironment(
+        fmt::format("{}: cannot be written: {}", path.string(), error.message()));
+  }
+  write_whole(path.string(), bytes);
+  if (executable) ::chmod(path.c_str(), 0755);
+}
+
+}  // namespace
+
+std::vector<FileVersions> versions_of(const UnifiedPatch& patch, const std::string& name,
+                                      const FileMap& base, std::vector<Finding>& errors,
+                                      LineRule rule) {
+  std::vector<FileVersions> out;
+  for (const UnifiedFile& f : patch.files) {
+    if (auto v = versions_of(f, name, base, errors, rule)) out.push_back(std::move(*v));
+  }
+  return out;
+}
+
+void put_version(const FileVersions& v, FileMap& tree) {
+  if (!v.path_before.empty()) tree.put(v.path_before, {});
+  if (v.path_after.empty()) return;
+  const mode_t mode = v.path_before.empty() ? v.mode_after : v.mode_after & 07777;
+  tree.put(v.path_after,
+           {.source = std::make_shared<Source>(v.path_after, v.after), .mode = mode & 07777});
+}
+
+SeriesImport import_files(const std::vector<std::string>& files, const FileMap& base) {
+  FilesImport run(base);
+  for (const std::string& file : files)
+    run.add_file(file);
+  return run.take();
+}
+
+void write_import(const SeriesImport& series, const std::string& directory) {
+  std::vector<BesideFile> files;
+  std::string list;
+  for (const SeriesImport::Item& item : series.patches) {
+    list += item.name + (item.imported.options.empty() ? "" : " " + item.imported.options);
+    list += (item.remark.empty() ? "" : "  # " + item.remark) + "\n";
+    files.push_back({item.name, item.imported.text, false});
+    const std::string inner = item.name.substr(0, item.name.rfind('/') + 1);
+    for (const BesideFile& b : item.imported.beside)
+      files.push_back({inner + b.name, b.bytes, b.executable});
+  }
+  files.push_back({"series", list, false});
+  std::erase_if(files, [&](const BesideFile& f) {
+    const fs::path path = fs::path(directory) / f.name;
+    const auto there = read_whole(path.string());
+    if (there && *there != f.bytes) {
+      throw BrokenEnvironment(fmt::format("{}: is there and differs", path.string()));
+    }
+    return there.has_value();
+  });
+  for (const BesideFile& f : files)
+    save(fs::path(directory) / f.name, f.bytes, f.executable);
+}
+
+}  // namespace patcher

@@ -1,0 +1,121 @@
+#include "patcher/report/html.h"
+
+#include <algorithm>
+#include <array>
+
+namespace patcher {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+constexpr std::array<std::string_view, 62> kKeywords = {
+    "__constant__", "__device__", "__global__", "__host__", "__shared__", "alignas", "auto",
+    "bool",         "break",      "case",       "catch",    "char",       "class",   "const",
+    "constexpr",    "continue",   "default",    "delete",   "do",         "double",  "else",
+    "enum",         "explicit",   "extern",     "false",    "final",      "float",   "for",
+    "friend",       "if",         "inline",     "int",      "long",       "mutable", "namespace",
+    "new",          "noexcept",   "nullptr",    "operator", "override",   "private", "protected",
+    "public",       "return",     "short",      "signed",   "sizeof",     "static",  "struct",
+    "switch",       "template",   "this",       "throw",    "true",       "try",     "typedef",
+    "typename",     "union",      "unsigned",   "using",    "virtual",    "void"};
+static_assert(std::is_sorted(kKeywords.begin(), kKeywords.end()));
+
+// The length of the UTF-8 character at the front of a text; 0 when it is none.
+size_t character_length(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  if (lead < 0x80) return 1;
+  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || length > text.size()) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((text[i] & 0xC0) != 0x80) return 0;
+  }
+  const auto second = static_cast<unsigned char>(text[1]);
+  const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
+  const bool outside = (lead == 0xED && second > 0x9F) || (lead == 0xF4 && second > 0x8F);
+  return overlong || outside ? 0 : length;
+}
+
+std::string_view reference(char c) {
+  switch (c) {
+    case '&':
+      return "&amp;";
+    case '<':
+      return "&lt;";
+    case '>':
+      return "&gt;";
+    case '"':
+      return "&quot;";
+    case '\'':
+      return "&#39;";
+    default:
+      return {};
+  }
+}
+
+char kind_of(const Token& token, std::string_view text) {
+  if (token.comment) return 'c';
+  const std::string_view word = token.text(text);
+  if (word.ends_with('"') || word.ends_with('\'')) return 's';
+  if (word[0] >= '0' && word[0] <= '9') return 'n';
+  if (token.directive) return 'd';
+  return std::binary_search(kKeywords.begin(), kKeywords.end(), word) ? 'k' : ' ';
+}
+
+}  // namespace
+
+std::string html_escaped(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const size_t length = character_length(text);
+    const bool control =
+        (static_cast<unsigned char>(text[0]) < 0x20 && text[0] != '\t' && text[0] != '\n') ||
+        text[0] == 0x7f;
+    if (length == 0 || control) {
+      out += kReplacement;
+    } else if (const std::string_view name = reference(text[0]); !name.empty()) {
+      out += name;
+    } else {
+      out += text.substr(0, length);
+    }
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return out;
+}
+
+ColoredLines::ColoredLines(const Source& source)
+    : source_(source), kind_(source.bytes().size(), ' ') {
+  if (source.language() != Language::kLines) paint();
+}
+
+void ColoredLines::paint() {
+  for (const Token& token : source_.tokens()) {
+    const char kind = kind_of(token, source_.bytes());
+    std::fill(kind_.begin() + token.begin, kind_.begin() + token.end, kind);
+  }
+}
+
+std::string ColoredLines::line(size_t line, const Spans& changed) const {
+  const uint32_t begin = source_.lines().begin(line);
+  const std::string_view text = source_.lines().text(line);
+  const auto is_changed = [&](size_t i) {
+    return std::any_of(changed.begin(), changed.end(),
+                       [&](const auto& s) { return s.first <= i && i < s.second; });
+  };
+  std::string out;
+  for (size_t i = 0; i < text.size();) {
+    const char kind = kind_[begin + i];
+    const bool mark = is_changed(i);
+    size_t end = i + 1;
+    while (end < text.size() && kind_[begin + end] == kind && is_changed(end) == mark)
+      ++end;
+    if (mark) out += "<mark>";
+    if (kind != ' ') out += std::string("<b class=\"") + kind + "\">";
+    out += html_escaped(text.substr(i, end - i));
+    if (kind != ' ') out += "</b>";
+    if (mark) out += "</mark>";
+    i = end;
+  }
+  return out;
+}
+
+}  // namespace patcher

@@ -1,0 +1,218 @@
+#include "patcher/report/review_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "patcher/hunk/locate.h"
+#include "patcher/report/diff.h"
+#include "patcher/report/html.h"
+#include "patcher/report/review_style.h"
+
+namespace patcher {
+namespace {
+
+using Kind = HunkLine::Kind;
+
+// --- one file of one patch
+
+class FileView {
+ public:
+  FileView(const PatchPlan& plan, const std::string& path)
+      : path_(path), before_(plan.before.get(path)), after_(plan.after.get(path)) {
+    if (!before_.exists()) return;
+    for (const FileChange& change : plan.patch->changes) {
+      if (change.path == path) mark_anchors(change);
+    }
+  }
+
+  bool changed() const { return !same_state(before_, after_); }
+
+  std::string html() const {
+    const std::string_view old_bytes = bytes(before_);
+    const std::string_view new_bytes = bytes(after_);
+    const DiffCount n = count_changes(old_bytes, new_bytes);
+    const char* what = !before_.exists() ? " (new)" : !after_.exists() ? " (deleted)" : "";
+    std::string out =
+        fmt::format("<details open><summary><code>{}</code>{} +{} &minus;{}</summary>\n",
+                    html_escaped(path_), what, n.added, n.removed);
+    const Source nothing("none", "");
+    const ColoredLines left(before_.exists() ? *before_.source : nothing);
+    const ColoredLines right(after_.exists() ? *after_.source : nothing);
+    for (const DiffHunk& hunk : diff_hunks(old_bytes, new_bytes)) {
+      out += fmt::format("<div class=\"hunk\"><div class=\"at\">{}</div>\n", hunk_header(hunk));
+      for (const DiffRow& row : pair_rows(hunk))
+        out += row_html(row, left, right);
+      out += "</div>\n";
+    }
+    return out + "</details>\n";
+  }
+
+ private:
+  static std::string_view bytes(const FileState& state) {
+    return state.exists() ? std::string_view(state.source->bytes()) : std::string_view();
+  }
+
+  void mark_anchors(const FileChange& change) {
+    const Lines& lines = before_.source->lines();
+    anchor_.resize(lines.count());
+    for (const Hunk& hunk : change.hunks) {
+      const HunkResult result = locate_hunk(*before_.source, hunk, ScopeRule::kStrict);
+      if (result.failure) continue;
+      const size_t last = lines.line_of(std::max(result.site_end, 1u) - 1);
+      for (size_t l = lines.line_of(result.site_begin); l <= last; ++l)
+        anchor_[l] = true;
+    }
+  }
+
+  std::string row_html(const DiffRow& row, const ColoredLines& left,
+                       const ColoredLines& right) const {
+    std::pair<Spans, Spans> spans;
+    const bool same = row.left != nullptr && row.left->kind == ' ';
+    if (row.left != nullptr && row.right != nullptr && !same) {
+      spans = changed_words(row.left->text, row.right->text);
+    }
+    std::string out;
+    if (row.left != nullptr) {
+      const size_t l = row.left->before_line;
+      const bool anchor = l < anchor_.size() && anchor_[l];
+      const std::string kind = std::string(same ? "" : "del") + (anchor ? " anchor" : "");
+      out += cell(l, kind, left.line(l, spans.first), "");
+    } else {
+      out += "<i class=\"none\"></i><code class=\"none\"></code>";
+    }
+    if (row.right != nullptr) {
+      const size_t l = row.right->after_line;
+      out += cell(l, same ? "twin" : "add", right.line(l, spans.second), same ? "twin" : "");
+    } else {
+      out += "<i class=\"none\"></i><code class=\"none\"></code>";
+    }
+    return out + "\n";
+  }
+
+  static std::string cell(size_t line, std::string_view kind, const std::string& code,
+                          std::string_view number_kind) {
+    return fmt::format("<i class=\"{}\">{}</i><code class=\"{}\">{}</code>", number_kind, line + 1,
+                       kind, code);
+  }
+
+  const std::string& path_;
+  FileState before_;
+  FileState after_;
+  std::vector<bool> anchor_;  // by line of the file before
+};
+
+// --- one patch
+
+std::string paragraphs(std::string_view text) {
+  std::string out = "<div class=\"why\">";
+  while (!text.empty()) {
+    const size_t end = std::min(text.find("\n\n"), text.size());
+    const std::string_view part = text.substr(0, end);
+    if (part.find_first_not_of('\n') != std::string_view::npos) {
+      out += fmt::format("<p>{}</p>", html_escaped(part));
+    }
+    text.remove_prefix(std::min(end + 2, text.size()));
+  }
+  return out + "</div>\n";
+}
+
+std::string place_text(const Place& place) {
+  return place.line == 0 ? place.file : fmt::format("{}:{}", place.file, place.line);
+}
+
+std::string finding_html(const Finding& f, bool error) {
+  const Place& at = f.place.file.empty() ? f.origin : f.place;
+  std::string out = fmt::format("<li><code>{}</code> <span class=\"{}\">{}</span>: {}",
+                                html_escaped(place_text(at)), error ? "bad" : "",
+                                error ? verdict_name(f.verdict) : "note", html_escaped(f.message));
+  for (const std::string& hint : f.hints)
+    out += fmt::format("<div>hint: {}</div>", html_escaped(hint));
+  for (const Candidate& c : f.candidates) {
+    out += fmt::format("<div><code>{} in {}: {}</code></div>", html_escaped(place_text(c.place)),
+                       html_escaped(c.scope), html_escaped(c.text));
+  }
+  return out + "</li>\n";
+}
+
+std::string findings_html(const PatchPlan& p) {
+  if (p.findings.empty() && p.notes.empty()) return {};
+  std::string out = "<ul class=\"findings\">\n";
+  for (const Finding& f : p.findings)
+    out += finding_html(f, true);
+  for (const Finding& f : p.notes)
+    out += finding_html(f, false);
+  return out + "</ul>\n";
+}
+
+// What a refused patch wants: its hunks as they are written.
+std::string written_hunk(const Hunk& hunk) {
+  std::string out = fmt::format("<div class=\"hunk\"><div class=\"at\">@@ {} @@</div>\n",
+                                html_escaped(hunk.scope.text));
+  for (const HunkLine& line : hunk.lines) {
+    const char* kind = line.kind == Kind::kRemoved ? "del" : line.kind == Kind::kAdded ? "add" : "";
+    out += fmt::format("<i>{}</i><code class=\"{}\" style=\"grid-column:2/-1\">{}</code>\n",
+                       line.line, kind, line.kind == Kind::kSkip ? "..." : html_escaped(line.text));
+  }
+  return out + "</div>\n";
+}
+
+std::string written_changes(const Patch& patch) {
+  std::string out;
+  for (const FileChange& change : patch.changes) {
+    out += fmt::format("<details open><summary><code>{}</code></summary>\n",
+                       html_escaped(change.path));
+    for (const Hunk& hunk : change.hunks)
+      out += written_hunk(hunk);
+    out += "</details>\n";
+  }
+  return out;
+}
+
+std::string verdict_html(Verdict verdict) {
+  return fmt::format("<span class=\"verdict {}\">{}</span>", is_refusal(verdict) ? "bad" : "ok",
+                     verdict_name(verdict));
+}
+
+std::string section(const PatchPlan& p) {
+  const DiffCount n = patch_count(p);
+  std::string out = fmt::format(
+      "<section id=\"p{}\">\n<h2>{}. {}</h2>\n<p class=\"meta\"><code>{}</code> {} +{} "
+      "&minus;{}</p>\n",
+      p.number, p.number, html_escaped(p.patch->subject), html_escaped(p.patch->name),
+      verdict_html(p.verdict), n.added, n.removed);
+  out += paragraphs(p.patch->why) + findings_html(p);
+  if (is_refusal(p.verdict)) return out + written_changes(*p.patch) + "</section>\n";
+  for (const std::string& path : p.paths) {
+    const FileView view(p, path);
+    if (view.changed()) out += view.html();
+  }
+  return out + "</section>\n";
+}
+
+std::string contents(const Plan& plan) {
+  std::string out = "<nav><ol>\n";
+  for (const PatchPlan& p : plan.patches) {
+    out += fmt::format("<li><a href=\"#p{}\">{}</a> {}</li>\n", p.number,
+                       html_escaped(p.patch->subject), verdict_html(p.verdict));
+  }
+  return out + "</ol></nav>\n";
+}
+
+}  // namespace
+
+std::string review_page(const Plan& plan, const std::string& title) {
+  std::string out = fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+      "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n"
+      "<p class=\"meta\">{2} patch{3}. <span class=\"legend\">The bar marks the lines of an "
+      "anchor.</span></p>\n",
+      html_escaped(title), kReviewStyle, plan.patches.size(), plan.patches.size() == 1 ? "" : "es");
+  out += contents(plan);
+  for (const PatchPlan& p : plan.patches)
+    out += section(p);
+  return out + "</body>\n</html>\n";
+}
+
+}  // namespace patcher

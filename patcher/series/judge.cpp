@@ -1,0 +1,199 @@
+#include "patcher/series/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "patcher/hunk/another_version.h"
+#include "patcher/series/file_notes.h"
+
+namespace patcher {
+namespace {
+
+enum class PartState { kPending, kInPlace, kNeither };
+
+PartState part_state(const TrialPart& forward, const TrialPart& backward) {
+  if (forward.done && backward.done) {
+    if (!forward.changes) return PartState::kInPlace;
+    if (!backward.changes) return PartState::kPending;
+    return backward.anchor_size > forward.anchor_size ? PartState::kInPlace : PartState::kPending;
+  }
+  if (forward.done) return PartState::kPending;
+  return backward.done ? PartState::kInPlace : PartState::kNeither;
+}
+
+std::vector<PartState> part_states(const Trial& forward, const Trial& backward) {
+  std::vector<PartState> states;
+  for (size_t i = 0; i < forward.parts.size(); ++i) {
+    states.push_back(part_state(forward.parts[i], backward.parts[i]));
+  }
+  return states;
+}
+
+bool all(const std::vector<PartState>& states, PartState wanted) {
+  return std::all_of(states.begin(), states.end(), [&](PartState s) { return s == wanted; });
+}
+
+bool makes(const Patch& patch, const FileMap& from, const FileMap& result) {
+  const Trial trial = try_patch(patch, from, ScopeRule::kStrict, Failures::kFirst);
+  return trial.ok() && trial.after.same_as(result);
+}
+
+std::optional<FileMap> confirm_undone(const Patch& patch, const FileMap& now, Trial backward) {
+  if (!backward.ok() || !makes(patch, backward.after, now)) return std::nullopt;
+  return std::move(backward.after);
+}
+
+Finding finding_for(const Patch& patch, Verdict verdict, std::string message) {
+  return {.verdict = verdict,
+          .origin = {.file = patch.name, .line = 1, .column = 1},
+          .message = std::move(message)};
+}
+
+class Judge {
+ public:
+  Judge(const Patch& patch, const FileMap& before, Failures failures, const TrialCache* cache)
+      : patch_(patch),
+        undoing_(reversed(patch)),
+        before_(before),
+        cache_(cache),
+        forward_(try_patch(patch, before, ScopeRule::kStrict, failures, cache)),
+        backward_(try_patch(undoing_, before, ScopeRule::kUndo, Failures::kVerdict, cache)),
+        states_(part_states(forward_, backward_)),
+        out_{.paths = forward_.paths, .after = before} {}
+
+  Judgement run() {
+    const auto in_place = std::count(states_.begin(), states_.end(), PartState::kInPlace);
+    if (in_place == std::ssize(states_)) {
+      in_tree();
+    } else if (in_place > 0) {
+      partly(static_cast<size_t>(in_place));
+    } else if (!forward_.ok()) {
+      not_possible();
+    } else {
+      pending();
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void refuse(Verdict verdict, std::vector<Finding> findings) {
+    out_.verdict = verdict;
+    out_.findings = std::move(findings);
+  }
+  void refuse(Verdict verdict, std::string message) {
+    refuse(verdict, {finding_for(patch_, verdict, std::move(message))});
+  }
+
+  void in_tree() {
+    if (confirm_undone(patch_, before_, backward_)) {
+      out_.verdict = Verdict::kAlreadyApplied;
+      return;
+    }
+    refuse(Verdict::kOutdated, "every hunk is in place, but not as this patch would write it");
+  }
+
+  void partly(size_t in_place) {
+    refuse(Verdict::kOutdated,
+           fmt::format("partly applied: {} of {} parts are in place", in_place, states_.size()));
+    for (size_t i = 0; i < states_.size(); ++i) {
+      const char* state = states_[i] == PartState::kInPlace   ? "in place"
+                          : states_[i] == PartState::kPending ? "not applied"
+                                                              : "neither there nor possible";
+      out_.findings.front().hints.push_back(fmt::format("{}: {}", forward_.parts[i].what, state));
+    }
+    for (Finding& f : forward_.failures)
+      out_.findings.push_back(f);
+  }
+
+  void not_possible() {
+    refuse(forward_.failures.front().verdict, forward_.failures);
+    if (out_.verdict != Verdict::kMissing) return;
+    for (const FileChange& change : patch_.changes) {
+      const FileState state = before_.get(change.path);
+      for (const Hunk& hunk : change.hunks) {
+        if (state.exists() && holds_another_version(*state.source, hunk)) return another(hunk);
+      }
+    }
+  }
+
+  void another(const Hunk& hunk) {
+    out_.verdict = Verdict::kOutdated;
+    Finding f = finding_for(patch_, Verdict::kOutdated,
+                            "the tree is closer to what the hunk makes than to what it needs");
+    f.origin.line = hunk.line;
+    f.hints.push_back("another version of the patch may be applied: take that one off first");
+    out_.findings.insert(out_.findings.begin(), std::move(f));
+  }
+
+  void pending() {
+    if (forward_.after.same_as(before_)) {
+      return refuse(Verdict::kNoEffect, "the patch changes nothing");
+    }
+    const Trial undone =
+        try_patch(undoing_, forward_.after, ScopeRule::kUndo, Failures::kAll, cache_);
+    const Trial again =
+        try_patch(patch_, forward_.after, ScopeRule::kStrict, Failures::kParts, cache_);
+    const std::vector<PartState> states = part_states(again, undone);
+    if (!undone.ok() || !all(states, PartState::kInPlace)) {
+      refuse(Verdict::kAmbiguous, "once applied, the patch could not be told from not applied");
+      for (size_t i = 0; i < states.size(); ++i) {
+        if (states[i] == PartState::kInPlace) continue;
+        out_.findings.front().hints.push_back(
+            fmt::format("{}: give it more context", forward_.parts[i].what));
+      }
+      for (const Finding& f : undone.failures)
+        out_.findings.push_back(f);
+      return;
+    }
+    if (!undone.after.same_as(before_)) {
+      if (!makes(patch_, undone.after, forward_.after)) {
+        return refuse(Verdict::kAmbiguous,
+                      "once applied and taken off, the patch would not make the same bytes again");
+      }
+      out_.notes.push_back(finding_for(patch_, Verdict::kApplies,
+                                       "the tree formats what is replaced in its own way; revert "
+                                       "will restore it as the patch has it"));
+    }
+    add_file_notes();
+    out_.verdict = Verdict::kApplies;
+    out_.after = std::move(forward_.after);
+  }
+
+  void add_file_notes() {
+    for (const FileChange& change : patch_.changes) {
+      const FileState state = before_.get(change.path);
+      if (!state.exists()) continue;  // an operation of this patch makes it
+      for (Finding& note : notes_on(state)) {
+        note.origin = {.file = patch_.name, .line = change.line, .column = 1};
+        out_.notes.push_back(std::move(note));
+      }
+    }
+  }
+
+  const Patch& patch_;
+  const Patch undoing_;
+  const FileMap& before_;
+  const TrialCache* cache_;  // may be null
+  Trial forward_;
+  Trial backward_;
+  std::vector<PartState> states_;
+  Judgement out_;
+};
+
+}  // namespace
+
+std::optional<FileMap> take_off(const Patch& patch, const FileMap& now) {
+  Trial backward = try_patch(reversed(patch), now, ScopeRule::kUndo, Failures::kFirst);
+  if (!backward.ok()) return std::nullopt;
+  const Trial forward = try_patch(patch, now, ScopeRule::kStrict, Failures::kParts);
+  if (!all(part_states(forward, backward), PartState::kInPlace)) return std::nullopt;
+  return confirm_undone(patch, now, std::move(backward));
+}
+
+Judgement judge(const Patch& patch, const FileMap& before, Failures failures,
+                const TrialCache* cache) {
+  return Judge(patch, before, failures, cache).run();
+}
+
+}  // namespace patcher

@@ -1,0 +1,224 @@
+#include "patcher/series/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "patcher/series/read_ahead.h"
+
+namespace patcher {
+namespace {
+
+PatchPlan blank_plan(const Series& series, size_t i, const FileMap& before) {
+  const Patch& patch = series.patches[i];
+  return {.number = i + 1,
+          .patch = &patch,
+          .paths = named_paths(patch),
+          .before = before,
+          .after = before};
+}
+
+class ApplyPlanner {
+ public:
+  ApplyPlanner(const Series& series, const FileMap& on_disk, Review* review, InTree in_tree)
+      : series_(series),
+        review_(review),
+        in_tree_(in_tree),
+        plan_{.on_disk = on_disk, .result = on_disk} {}
+
+  Plan run() {
+    SeriesState state = detect_state(series_, plan_.on_disk);
+    plan_.applied = state.applied;
+    for (size_t i = 0; i < state.applied; ++i) {
+      PatchPlan p = blank_plan(series_, i, state.states[i]);
+      p.after = state.states[i + 1];
+      p.verdict = Verdict::kAlreadyApplied;
+      if (in_tree_ == InTree::kUpstream) obsolete(p, "its change is in the tree");
+      plan_.patches.push_back(std::move(p));
+    }
+    const TrialCache cache = try_ahead(series_, state.applied, plan_.on_disk);
+    for (size_t i = state.applied; i < series_.patches.size(); ++i)
+      judge_next(i, cache);
+    if (plan_.refused()) {
+      add_order_hints();
+      if (review_ != nullptr) add_carry_hints();
+      plan_.result = plan_.on_disk;
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  void judge_next(size_t i, const TrialCache& cache) {
+    PatchPlan p = blank_plan(series_, i, plan_.result);
+    if (!p.patch->usable()) {
+      p.verdict = p.patch->errors.front().verdict;
+      p.findings = p.patch->errors;
+    } else {
+      Judgement j = judge(*p.patch, p.before, Failures::kAll, &cache);
+      p.verdict = j.verdict;
+      p.findings = std::move(j.findings);
+      for (Finding& note : j.notes) {
+        if (is_news(note)) p.notes.push_back(std::move(note));
+      }
+      p.after = std::move(j.after);
+      if (p.verdict == Verdict::kAlreadyApplied) already(p);
+      if (p.verdict == Verdict::kApplies && review_ != nullptr) review(p);
+    }
+    plan_.result = p.after;
+    plan_.patches.push_back(std::move(p));
+  }
+
+  void review(PatchPlan& p) const {
+    p.findings = review_->objections(p.number - 1, p.before, p.after);
+    if (p.findings.empty()) return;
+    p.verdict = p.findings.front().verdict;
+    p.after = p.before;
+  }
+
+  // What there is to note of a file is told once, with the first patch that changes it; its numbers
+  // in brackets may be others for the next.
+  bool is_news(const Finding& note) {
+    const std::string what = note.message.substr(0, note.message.find('('));
+    return note.place.file.empty() || told_.insert({note.place.file, what}).second;
+  }
+
+  // In the tree although a patch before it is not: nobody applied it as part of this series.
+  void already(PatchPlan& p) const {
+    if (in_tree_ == InTree::kUpstream) return obsolete(p, "its change is in the tree");
+    const auto pending =
+        std::find_if(plan_.patches.begin(), plan_.patches.end(),
+                     [](const auto& q) { return q.verdict != Verdict::kAlreadyApplied; });
+    if (pending == plan_.patches.end()) return;
+    obsolete(p, fmt::format("its change is in the tree although patch {} is not", pending->number));
+    p.findings.back().hints.push_back(fmt::format(
+        "or it was applied without patch {}: a series of it alone reverts it", pending->number));
+  }
+
+  static void obsolete(PatchPlan& p, std::string message) {
+    p.verdict = Verdict::kObsolete;
+    Finding f{.verdict = Verdict::kObsolete,
+              .origin = {.file = p.patch->name, .line = 1, .column = 1},
+              .message = std::move(message)};
+    f.hints.push_back(fmt::format("upstream has it: drop patch {}", p.number));
+    p.findings.push_back(std::move(f));
+  }
+
+  // "would apply after patch 5" for an anchor that a later patch of the series makes.
+  void add_order_hints() {
+    for (PatchPlan& p : plan_.patches) {
+      const bool absent = p.verdict == Verdict::kMissing || p.verdict == Verdict::kFileMissing ||
+                          p.verdict == Verdict::kOutdated;
+      if (!absent) continue;
+      for (const PatchPlan& later : plan_.patches) {
+        if (later.number <= p.number || later.verdict != Verdict::kApplies) continue;
+        if (!try_patch(*p.patch, later.after).ok()) continue;
+        p.findings.front().hints.push_back(
+            fmt::format("would apply after patch {} ({})", later.number, later.patch->name));
+        break;
+      }
+    }
+  }
+
+  void add_carry_hints() {
+    for (PatchPlan& p : plan_.patches) {
+      const bool no_place = p.verdict == Verdict::kMissing || p.verdict == Verdict::kAmbiguous ||
+                            p.verdict == Verdict::kFileMissing;
+      if (!no_place) continue;
+      Finding& f = p.findings.front();
+      for (std::string& hint : review_->hints(p.number - 1, plan_.on_disk, f.message))
+        f.hints.push_back(std::move(hint));
+    }
+  }
+
+  const Series& series_;
+  Review* review_;  // may be null
+  InTree in_tree_;
+  Plan plan_;
+  std::set<std::pair<std::string, std::string>> told_;
+};
+
+// In the tree, but not as the top of what can be taken off in order.
+void tangled(PatchPlan& p) {
+  p.verdict = Verdict::kOutdated;
+  p.findings.push_back({.verdict = p.verdict,
+                        .origin = {.file = p.patch->name, .line = 1, .column = 1},
+                        .message = "it is in the tree, but the patches before it do not come off"});
+}
+
+}  // namespace
+
+bool Plan::refused() const {
+  return std::any_of(patches.begin(), patches.end(),
+                     [](const PatchPlan& p) { return is_refusal(p.verdict); });
+}
+
+Verdict Plan::verdict() const {
+  Verdict all = patches.empty() ? Verdict::kApplies : Verdict::kAlreadyApplied;
+  for (const PatchPlan& p : patches) {
+    if (is_refusal(p.verdict)) return p.verdict;
+    if (p.verdict == Verdict::kApplies) all = Verdict::kApplies;
+  }
+  return all;
+}
+
+SeriesState detect_state(const Series& series, const FileMap& on_disk) {
+  for (size_t k = series.patches.size(); k > 0; --k) {
+    std::vector<FileMap> states{on_disk};
+    for (size_t i = k; i > 0; --i) {
+      const Patch& patch = series.patches[i - 1];
+      auto without = patch.usable() ? take_off(patch, states.back()) : std::nullopt;
+      if (!without) break;
+      states.push_back(std::move(*without));
+    }
+    if (states.size() != k + 1) continue;
+    std::reverse(states.begin(), states.end());
+    return {.applied = k, .states = std::move(states)};
+  }
+  return {.applied = 0, .states = {on_disk}};
+}
+
+Plan plan_apply(const Series& series, const FileMap& on_disk, Review* review, InTree in_tree) {
+  read_ahead(series, on_disk);
+  return ApplyPlanner(series, on_disk, review, in_tree).run();
+}
+
+std::vector<Finding> applied_above(const Series& series, size_t count, const FileMap& on_disk) {
+  std::vector<Finding> out;
+  for (size_t i = count; i < series.patches.size(); ++i) {
+    const Patch& patch = series.patches[i];
+    if (!patch.usable() || !take_off(patch, on_disk)) continue;
+    out.push_back(
+        {.verdict = Verdict::kOutdated,
+         .origin = {.file = patch.name, .line = 1, .column = 1},
+         .message = fmt::format("it is applied, and patch {} below it would come off", count)});
+    out.back().hints.push_back("revert without --until takes both off");
+  }
+  return out;
+}
+
+Plan plan_revert(const Series& series, const FileMap& on_disk) {
+  Plan forward = plan_apply(series, on_disk);
+  Plan plan{.applied = forward.applied, .on_disk = on_disk, .result = on_disk};
+  for (size_t i = forward.patches.size(); i-- > 0;) {
+    PatchPlan p = std::move(forward.patches[i]);
+    if (i >= forward.applied && p.verdict == Verdict::kAlreadyApplied) tangled(p);
+    const bool foreign = p.verdict == Verdict::kObsolete || p.verdict == Verdict::kOutdated ||
+                         p.verdict == Verdict::kMalformed;
+    if (i < forward.applied) {
+      std::swap(p.before, p.after);
+      p.verdict = Verdict::kApplies;
+      plan.result = p.after;
+    } else if (!foreign) {
+      p.after = p.before = on_disk;
+      p.verdict = Verdict::kAlreadyApplied;
+      p.findings.clear();
+      p.notes.clear();
+    }
+    plan.patches.push_back(std::move(p));
+  }
+  if (plan.refused()) plan.result = on_disk;
+  return plan;
+}
+
+}  // namespace patcher

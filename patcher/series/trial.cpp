@@ -1,0 +1,212 @@
+// try_patch: operations first, then the hunks of each file, all judged on the state before.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "patcher/patch/patch_text.h"
+#include "patcher/series/judge.h"
+#include "patcher/text/last_newline.h"
+
+namespace patcher {
+namespace {
+
+using OpKind = FileOperation::Kind;
+
+// The file beside the patch, or what stands in for it: a diff holds the bytes itself.
+std::string copy_of(const FileOperation& op, const char* in_diff) {
+  return op.beside.empty() ? in_diff : op.beside;
+}
+
+class TrialRun {
+ public:
+  TrialRun(const Patch& patch, const FileMap& before, ScopeRule rule, Failures failures,
+           const TrialCache* cache)
+      : patch_(patch), rule_(rule), failures_(failures), cache_(cache), out_{.after = before} {}
+
+  Trial run() {
+    for (const FileOperation& op : patch_.operations) {
+      if (!decided()) operation(op);
+    }
+    for (const FileChange& change : patch_.changes) {
+      if (!decided()) file(change);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  bool decided() const { return failures_ == Failures::kFirst && !out_.ok(); }
+
+  void fail(Verdict verdict, int line, const std::string& path, std::string message) {
+    out_.failures.push_back({.verdict = verdict,
+                             .place = {.file = path},
+                             .origin = {.file = patch_.name, .line = line, .column = 1},
+                             .message = std::move(message)});
+  }
+
+  FileState get(const std::string& path, int line, bool& usable) {
+    out_.paths.push_back(path);
+    FileState state = out_.after.get(path);
+    usable = state.unsafe.empty() && state.same_file.empty();
+    if (!state.unsafe.empty()) fail(Verdict::kUnsafePath, line, path, state.unsafe);
+    if (!state.same_file.empty()) {
+      fail(Verdict::kOverlaps, line, path,
+           fmt::format("is the same file on disk as {}", state.same_file));
+    }
+    return state;
+  }
+
+  // --- operations
+
+  void operation(const FileOperation& op) {
+    TrialPart part{.anchor_size = 1,
+                   .what = fmt::format("`{}` (line {})", operation_text(op), op.line)};
+    bool usable = false;
+    const FileState state = get(op.path, op.line, usable);
+    if (usable) {
+      switch (op.kind) {
+        case OpKind::kInstall:
+          part.done = install(op, state);
+          break;
+        case OpKind::kDelete:
+          part.done = remove(op, state);
+          break;
+        case OpKind::kRename:
+          part.done = rename(op, state);
+          break;
+        case OpKind::kMode:
+          part.done = change_mode(op, state);
+          break;
+        case OpKind::kNewline:
+          part.done = change_newline(op, state);
+          break;
+      }
+    }
+    part.changes = part.done;
+    out_.parts.push_back(part);
+  }
+
+  bool install(const FileOperation& op, const FileState& state) {
+    if (state.exists()) {
+      const bool same = state.source->bytes() == op.content;
+      fail(Verdict::kOutdated, op.line, op.path,
+           same ? "is there already"
+                : fmt::format("is there and differs from {}", copy_of(op, "what the diff adds")));
+      return false;
+    }
+    const mode_t mode = op.executable ? 0755 : 0644;
+    out_.after.put(op.path,
+                   {.source = std::make_shared<Source>(op.path, op.content), .mode = mode});
+    return true;
+  }
+
+  bool remove(const FileOperation& op, const FileState& state) {
+    if (!state.exists()) {
+      fail(Verdict::kFileMissing, op.line, op.path, "is not in the tree");
+      return false;
+    }
+    if (state.source->bytes() != op.content) {
+      fail(Verdict::kMissing, op.line, op.path,
+           fmt::format("differs from {}, the copy of what is deleted",
+                       copy_of(op, "the lines of the diff")));
+      return false;
+    }
+    out_.after.put(op.path, {});
+    return true;
+  }
+
+  bool rename(const FileOperation& op, const FileState& state) {
+    bool usable = false;
+    const FileState there = get(op.to, op.line, usable);
+    if (!usable) return false;
+    if (!state.exists()) {
+      fail(Verdict::kFileMissing, op.line, op.path, "is not in the tree");
+      return false;
+    }
+    if (there.exists()) {
+      fail(Verdict::kOutdated, op.line, op.to, "is there already");
+      return false;
+    }
+    FileState moved = state;
+    moved.source = std::make_shared<Source>(op.to, state.source->bytes());
+    out_.after.put(op.to, moved);
+    out_.after.put(op.path, {});
+    return true;
+  }
+
+  bool change_mode(const FileOperation& op, const FileState& state) {
+    if (!state.exists()) {
+      fail(Verdict::kFileMissing, op.line, op.path, "is not in the tree");
+      return false;
+    }
+    const bool executable = (state.mode & 0111) != 0;
+    if (executable == op.executable) {
+      fail(Verdict::kOutdated, op.line, op.path,
+           executable ? "is executable already" : "is not executable");
+      return false;
+    }
+    FileState next = state;
+    // Who may read it may execute it, as chmod +x has it with the usual masks.
+    next.mode = executable ? state.mode & ~0111U : state.mode | ((state.mode & 0444) >> 2);
+    out_.after.put(op.path, std::move(next));
+    return true;
+  }
+
+  bool change_newline(const FileOperation& op, const FileState& state) {
+    if (!state.exists()) {
+      fail(Verdict::kFileMissing, op.line, op.path, "is not in the tree");
+      return false;
+    }
+    const std::string& bytes = state.source->bytes();
+    if (bytes.ends_with('\n') == op.newline || bytes.empty()) {
+      fail(Verdict::kOutdated, op.line, op.path,
+           op.newline ? "ends in a newline already" : "does not end in a newline");
+      return false;
+    }
+    FileState next = state;
+    next.source = std::make_shared<Source>(op.path, with_last_newline(bytes, op.newline));
+    out_.after.put(op.path, std::move(next));
+    return true;
+  }
+
+  // --- hunks
+
+  void file(const FileChange& change) {
+    bool usable = false;
+    const FileState state = get(change.path, change.line, usable);
+    if (usable && !state.exists()) {
+      fail(Verdict::kFileMissing, change.line, change.path, "is not in the tree");
+    }
+    SectionTrial tried = section(change, usable && state.exists() ? state.source : nullptr);
+    std::move(tried.parts.begin(), tried.parts.end(), std::back_inserter(out_.parts));
+    std::move(tried.failures.begin(), tried.failures.end(), std::back_inserter(out_.failures));
+    if (!tried.after) return;
+    FileState next = state;
+    next.source = std::move(tried.after);
+    out_.after.put(change.path, std::move(next));
+  }
+
+  SectionTrial section(const FileChange& change,
+                       const std::shared_ptr<const Source>& before) const {
+    if (cache_ != nullptr && before) {
+      const SectionTrial* known =
+          cache_->find({before, patch_.name, change.line, rule_, failures_});
+      if (known != nullptr) return *known;
+    }
+    return try_section(patch_, change, before, rule_, failures_);
+  }
+
+  const Patch& patch_;
+  ScopeRule rule_;
+  Failures failures_;
+  const TrialCache* cache_;  // may be null
+  Trial out_;
+};
+
+}  // namespace
+
+Trial try_patch(const Patch& patch, const FileMap& before, ScopeRule rule, Failures failures,
+                const TrialCache* cache) {
+  return TrialRun(patch, before, rule, failures, cache).run();
+}
+
+}  // namespace patcher

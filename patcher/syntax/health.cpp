@@ -1,0 +1,140 @@
+#include "patcher/syntax/health.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "patcher/syntax/grammar_gap.h"
+
+namespace patcher {
+namespace {
+
+Damage as_damage(TSNode node) {
+  const bool missing = ts_node_is_missing(node);
+  return {.begin = ts_node_start_byte(node),
+          .end = ts_node_end_byte(node),
+          .missing = missing,
+          .what = missing ? ts_node_type(node) : "ERROR"};
+}
+
+// The first child that is damaged or holds damage, other than a body.
+std::optional<Damage> damaged_child(TSNode node) {
+  for (uint32_t i = 0; i < ts_node_child_count(node); ++i) {
+    const TSNode child = ts_node_child(node, i);
+    if (is_damaged(child)) return as_damage(child);
+    if (type_of(child) == "field_initializer_list" && holds_damage(child)) {
+      return damaged_child(child);
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_declaration_level(TSNode node) {
+  const std::string_view type = type_of(node);
+  return type == "function_definition" || type == "translation_unit" ||
+         type == "declaration_list" || type == "field_declaration_list" ||
+         type == "class_specifier" || type == "struct_specifier";
+}
+
+std::optional<Damage> missing_child(TSNode node) {
+  for (uint32_t i = 0; i < ts_node_child_count(node); ++i) {
+    const TSNode child = ts_node_child(node, i);
+    if (ts_node_is_missing(child) && is_damaged(child)) return as_damage(child);
+  }
+  return std::nullopt;
+}
+
+bool is_control_keyword(std::string_view word) {
+  constexpr std::string_view kWords[] = {"else", "if",     "for",   "while",    "do",      "switch",
+                                         "case", "return", "break", "continue", "default", "goto"};
+  return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
+}
+
+// A keyword that the grammar took for a name: an `else` behind an #ifdef reads as a declaration of
+// type `else`, with no flag at all.
+std::optional<Damage> misread_at(const Source& source, TSNode leaf) {
+  const uint32_t begin = ts_node_start_byte(leaf);
+  const uint32_t end = ts_node_end_byte(leaf);
+  const std::string_view text = std::string_view(source.bytes()).substr(begin, end - begin);
+  if (!type_of(leaf).ends_with("identifier") || !is_control_keyword(text)) return std::nullopt;
+  return Damage{.begin = begin, .end = end, .what = "ERROR"};
+}
+
+TSNode first_leaf(TSNode node) {
+  while (ts_node_child_count(node) > 0)
+    node = ts_node_child(node, 0);
+  return node;
+}
+
+std::optional<Damage> misread_keyword(const Source& source, const std::vector<TSNode>& chain,
+                                      uint32_t begin, uint32_t end) {
+  const CodeRange range = code_range(source, begin, end);
+  for (uint32_t i = range.first; i < range.second; ++i) {
+    const Token& token = source.tokens()[source.code()[i]];
+    if (!is_control_keyword(token.text(source.bytes()))) continue;
+    const TSNode leaf =
+        ts_node_descendant_for_byte_range(source.tree()->root(), token.begin, token.end);
+    if (const auto found = misread_at(source, leaf)) return found;
+  }
+  for (auto it = chain.rbegin(); it != chain.rend() && type_of(*it) != "compound_statement"; ++it) {
+    if (const auto found = misread_at(source, first_leaf(*it))) return found;
+  }
+  return std::nullopt;
+}
+
+// Damage that is not around the place but makes what is around it doubtful.
+std::optional<Damage> damage_beside(const std::vector<TSNode>& chain) {
+  for (const TSNode& node : chain) {
+    const std::string_view type = type_of(node);
+    if (type == "function_definition" && head_is_damaged(node)) return damaged_child(node);
+    const bool members = type == "declaration_list" || type == "field_declaration_list";
+    if (type.ends_with("_list") && !members) {
+      if (const auto found = damaged_child(node)) return found;
+    }
+  }
+  for (auto it = chain.rbegin(); it != chain.rend() && !is_declaration_level(*it); ++it) {
+    if (const auto found = missing_child(*it)) return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Damage> damage_at(const Source& source, uint32_t begin, uint32_t end) {
+  if (source.tree() == nullptr) return std::nullopt;
+  const std::vector<TSNode> chain = source.tree()->chain(begin, end);
+  if (const auto misread = misread_keyword(source, chain, begin, end)) return misread;
+  if (source.damage().empty()) return std::nullopt;
+  for (const TSNode& node : chain) {
+    if (ts_node_is_error(node) && is_damaged(node)) return as_damage(node);
+  }
+  for (const Damage& damage : source.damage()) {
+    const bool inside = damage.missing ? begin <= damage.begin && damage.begin <= end
+                                       : begin < damage.end && damage.begin < end;
+    if (inside) return damage;
+  }
+  return damage_beside(chain);
+}
+
+std::optional<Damage> new_damage(const Source& before, const Source& after) {
+  if (after.tree() == nullptr || after.damage().size() <= before.damage().size()) {
+    return std::nullopt;
+  }
+  for (size_t i = 0; i < before.damage().size(); ++i) {
+    const Damage& a = before.damage()[i];
+    const Damage& b = after.damage()[i];
+    if (a.begin != b.begin || a.what != b.what) return b;
+  }
+  return after.damage().back();
+}
+
+std::string describe(const Source& source, const Damage& damage) {
+  const Place begin = source.place(damage.begin);
+  if (damage.missing)
+    return fmt::format("MISSING `{}` {}:{}", damage.what, begin.line, begin.column);
+  const Place end = source.place(std::max(damage.begin + 1, damage.end) - 1);
+  return fmt::format("{} {}:{}-{}:{}", damage.what, begin.line, begin.column, end.line,
+                     end.column + 1);
+}
+
+}  // namespace patcher

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "patcher/syntax/source.h"
+
+namespace patcher {
+
+// Whether the grammar understood the place at [begin, end): an ERROR node around it, an ERROR or
+// MISSING node inside of it, or a MISSING child of a node around it below the enclosing
+// declaration. Damage elsewhere in the file does not count; an `extern "C"` guard alone would
+// otherwise block a header. Returns the damaged region, or nothing for a healthy place and for
+// files without a grammar.
+std::optional<Damage> damage_at(const Source& source, uint32_t begin, uint32_t end);
+
+// The first region that is damaged after an edit and was not before; nothing when the file parses
+// no worse than before.
+std::optional<Damage> new_damage(const Source& before, const Source& after);
+
+// "ERROR 12:3-14:1", "MISSING `;` 12:3" or "CUT 12:3-14:1".
+std::string describe(const Source& source, const Damage& damage);
+
+}  // namespace patcher

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "patcher/syntax/source.h"
+#include "patcher/tree/tree_root.h"
+
+namespace patcher {
+
+// One path in one state of the tree.
+struct FileState {
+  std::shared_ptr<const Source> source = {};  // null: there is no such file
+  mode_t mode = 0644;
+  std::string unsafe = {};  // not empty: the path must not be touched, and why
+  nlink_t links = 1;
+  std::string same_file = {};  // not empty: an earlier read path that is the same file on disk
+
+  bool exists() const { return source != nullptr; }
+};
+
+// Where the files of a tree that no patch has touched come from: a directory, or a revision's
+// objects. FileMap asks for each path once.
+class FileOrigin {
+ public:
+  virtual ~FileOrigin() = default;
+  // REQUIRES is_safe_path(path). Throws BrokenEnvironment when it cannot be read.
+  virtual FileState read(const std::string& path) = 0;
+  // Its regular files' paths, sorted; never through a link.
+  virtual std::vector<std::string> list() { return {}; }
+  // The bytes of one of them, if they are at most `most` and can be read.
+  virtual std::optional<std::string> peek(const std::string&, size_t /*most*/) { return {}; }
+};
+
+// A state of the whole tree in memory: what its origin has ("on disk"), overlaid by what patches
+// made of it. Copies are cheap and independent; they share what was read, so that each file is read
+// and parsed once.
+class FileMap {
+ public:
+  explicit FileMap(std::shared_ptr<const TreeRoot> root);
+  explicit FileMap(std::shared_ptr<FileOrigin> origin);
+
+  // REQUIRES is_safe_path(path).
+  FileState get(const std::string& path) const;
+  void put(const std::string& path, FileState state);
+  // For looking through the whole tree: the paths that is_safe_path(), sorted, and a file's bytes
+  // unless they are more than `most` or cannot be read. Nothing of it is kept but the list.
+  std::vector<std::string> list() const;
+  std::optional<std::string> peek(const std::string& path, size_t most) const;
+  // What is on disk, without the overlay.
+  FileState on_disk(const std::string& path) const;
+
+  // Paths whose bytes, mode or existence differ from those on disk, in order.
+  std::vector<std::string> changed() const;
+  // Whether both states give the same bytes and modes.
+  bool same_as(const FileMap& other) const;
+
+ private:
+  struct Disk {
+    std::shared_ptr<FileOrigin> origin = {};
+    std::map<std::string, FileState> read = {};
+    std::optional<std::vector<std::string>> list = {};  // once it was asked for
+  };
+  std::shared_ptr<Disk> disk_;
+  std::map<std::string, FileState> overlay_;
+};
+
+bool same_state(const FileState& a, const FileState& b);
+
+}  // namespace patcher
