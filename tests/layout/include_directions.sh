@@ -3,7 +3,7 @@
 # other. First proves on a made-up tree that it can fail.
 set -euo pipefail
 root=$1
-rooms=(numerics model kernels runtime lane cli)
+rooms=(numerics model kernels runtime lane bench cli)
 
 # wrong_includes TREE: prints every include that goes against the order.
 wrong_includes() {
@@ -18,7 +18,7 @@ wrong_includes() {
   [ ! -d "$tree/patcher" ] ||
     grep -rnE "#include \"(engine|$(IFS='|'; echo "${rooms[*]}"))/" "$tree/patcher" --include='*.h' --include='*.cpp' || true
   # The cache's module may know the runtime and what is below it.
-  [ ! -d "$tree/patches" ] || grep -rnE '#include "(lane|cli|patcher)/' "$tree/patches" --include='*.h' --include='*.cpp' || true
+  [ ! -d "$tree/patches" ] || grep -rnE '#include "(lane|bench|cli|patcher)/' "$tree/patches" --include='*.h' --include='*.cpp' || true
 }
 
 made_up=$(mktemp -d)
