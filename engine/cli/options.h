@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/bench.h"
 #include "lane/server.h"
 #include "runtime/engine.h"
 
@@ -69,14 +70,11 @@ struct InfoSettings {
 // Of a random model of Llama-3-8B's shape.
 struct BenchSettings {
   std::string backend = "auto";
-  std::vector<std::size_t> lengths{2700, 15900};    // prompt tokens
-  std::size_t turns = 0;                            // of a growing conversation; 0: none
-  std::vector<std::size_t> prompt_rows{512, 2048};  // chunk sizes to try
-  std::size_t tokens = 64;                          // generated after each prompt
   std::size_t layers = 32;
   bool row_invariant = false;
   bool small = false;  // every size divided by 16
   bool json = false;
+  bench::Settings bench;
 };
 
 // The live lane over HTTP.

@@ -189,19 +189,19 @@ struct Parser {
         ->check(CLI::IsMember({"cpu", "cuda", "auto"}))
         ->capture_default_str();
     const CLI::Range count(1, 1 << 14);
-    sub->add_option("--lengths", bench.lengths, "Prompt lengths")
+    sub->add_option("--lengths", bench.bench.lengths, "Prompt lengths")
         ->delimiter(',')
         ->check(CLI::Range(1, 30000))
         ->capture_default_str();
-    sub->add_option("--prompt-rows", bench.prompt_rows, "Chunk sizes to try, in tokens")
+    sub->add_option("--prompt-rows", bench.bench.prompt_rows, "Chunk sizes to try, in tokens")
         ->delimiter(',')
         ->check(count)
         ->capture_default_str();
-    sub->add_option("--turns", bench.turns,
+    sub->add_option("--turns", bench.bench.turns,
                     "Instead of the rest, hold a conversation of this many turns whose prompt\n"
                     "grows evenly from the shortest to the longest of the lengths")
         ->check(CLI::Range(2, 1000));
-    sub->add_option("--tokens", bench.tokens, "Tokens generated after each prompt")
+    sub->add_option("--tokens", bench.bench.tokens, "Tokens generated after each prompt")
         ->check(CLI::Range(2, 1024))
         ->capture_default_str();
     sub->add_option("--layers", bench.layers, "Decoder layers")

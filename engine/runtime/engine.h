@@ -41,7 +41,6 @@ class Engine {
 
   // For inspection between requests, never during one.
   const Lane& lane() const { return lane_; }
-  State& state() { return lane_.state; }
 
  private:
   void check(const Request& request) const;

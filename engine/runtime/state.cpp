@@ -49,7 +49,6 @@ std::vector<State::Entry> State::table(const Network& network) {
 State::State(const Network& network, const StateShape& shape)
     : backend_(&network.backend()),
       shape_(shape),
-      layers_(network.config().layers),
       row_elements_(network.config().kv_heads * network.config().head_size),
       hidden_size_(network.config().hidden),
       memory_(backend_->allocate(bytes(network, shape))),
@@ -97,23 +96,6 @@ std::vector<bf16> State::read_row(std::size_t layer, std::size_t position) const
   backend_->download(row.data(), rows.k + position * row_elements_, row_bytes);
   backend_->download(row.data() + row_elements_, rows.v + position * row_elements_, row_bytes);
   return row;
-}
-
-void State::poison_rows(std::size_t begin, std::size_t end, bf16 value) {
-  for (std::size_t layer = 0; layer < layers_; ++layer) {
-    fill_rows(kv(layer).k + begin * row_elements_, end - begin, value);
-    fill_rows(kv(layer).v + begin * row_elements_, end - begin, value);
-  }
-}
-
-void State::poison_ring(bf16 value) {
-  fill_rows(ring_keys_, shape_.ring_rows, value);
-  fill_rows(ring_values_, shape_.ring_rows, value);
-}
-
-void State::fill_rows(bf16* rows, std::size_t count, bf16 value) {
-  const std::vector<bf16> filled(count * row_elements_, value);
-  backend_->upload(rows, filled.data(), filled.size() * sizeof(bf16));
 }
 
 }  // namespace engine::runtime

@@ -71,10 +71,6 @@ class State {
 
   // K row, then V row, of one position and layer: [2, G D]. Waits for the backend.
   std::vector<kernels::bf16> read_row(std::size_t layer, std::size_t position) const;
-  // Fills rows [begin, end) of every layer, K and V, with one bit pattern. For tests that prove a
-  // row is never read.
-  void poison_rows(std::size_t begin, std::size_t end, kernels::bf16 value);
-  void poison_ring(kernels::bf16 value);
 
  private:
   struct Entry {
@@ -83,13 +79,11 @@ class State {
     void** pointer;
   };
   std::vector<Entry> table(const Network& network);
-  void fill_rows(kernels::bf16* rows, std::size_t count, kernels::bf16 value);
 
   State() = default;
 
   kernels::Backend* backend_ = nullptr;
   StateShape shape_{};
-  std::size_t layers_ = 0;
   std::size_t row_elements_ = 0;  // G D
   std::size_t hidden_size_ = 0;
   std::unique_ptr<kernels::Buffer> memory_;

@@ -88,7 +88,7 @@ done
 # Shown, not compared: what the cache keeps of a session of tool calls.
 say
 say 'a session of the built-in model on the patched engine: prompt tokens, rows kept'
-python3 -B "$root/engine/model/training/session.py" --engine "$scratch/patched/build/cli/engine" \
+python3 -B "$root/engine/training/session.py" --engine "$scratch/patched/build/cli/engine" \
   --model "$root/engine/model/reference" --index 1 --prompt-rows 64 || fail 'the session broke its rules'
 say
 say 'verify: every comparison is equal'

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime/poison.h"
 #include "runtime/test_network.h"
 
 namespace engine::cli {
@@ -26,7 +27,7 @@ TEST(CompareRows, NamesTheFirstRowLayerAndWriters) {
   runtime::Engine a = SmallEngine{}.make(), b = SmallEngine{.prompt_rows = 50}.make();
   (void)a.run(request_of(random_tokens(100, 1), 1));
   (void)b.run(request_of(random_tokens(100, 1), 1));
-  b.state().poison_rows(60, 61, runtime::testing::kNaN);
+  runtime::testing::poison_rows(b, 60, 61);
   KvComparison comparison = compare_rows(a, b, 100);
   ASSERT_TRUE(comparison.first.has_value());
   EXPECT_LE(comparison.first->position, 60u);

@@ -109,24 +109,20 @@ std::optional<std::string> ring_poison(const Engine& lane, Rows rows) {
   return std::nullopt;
 }
 
-void poison_all_but(Engine& engine, std::size_t kept, Rows ring) {
-  State& state = engine.state();
+void poison_all_but(const Engine& engine, std::size_t kept, Rows ring) {
+  const State& state = engine.lane().state;
   const Network& network = engine.lane().network;
-  state.poison_rows(kept, state.shape().context, kNaN);
+  poison_rows(engine, kept, state.shape().context);
   const std::size_t scratch_rows = 1 + std::max(state.shape().prompt_rows, kMaxDecodeRows);
   const std::vector<float> hidden(scratch_rows * network.config().hidden, std::nanf(""));
   network.backend().upload(state.hidden(0), hidden.data(), hidden.size() * sizeof(float));
   if (!network.mtp) return;
   const kernels::KvRows rows = state.ring();
-  const std::size_t elements = row_elements(network);
   std::vector<bool> keeps(rows.slots);
   for (std::size_t position = ring.begin; position < ring.end; ++position)
     keeps[position % rows.slots] = true;
-  const std::vector<bf16> poison(elements, kNaN);
   for (std::size_t slot = 0; slot < rows.slots; ++slot) {
-    if (keeps[slot]) continue;
-    for (bf16* to : {rows.k, rows.v})
-      network.backend().upload(to + slot * elements, poison.data(), elements * sizeof(bf16));
+    if (!keeps[slot]) poison_slots(network, rows, slot, slot + 1);
   }
 }
 

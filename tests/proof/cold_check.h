@@ -6,6 +6,7 @@
 #include <string>
 
 #include "proof/fallible_backend.h"
+#include "runtime/poison.h"
 #include "runtime/test_network.h"
 
 namespace engine::runtime::testing {
@@ -51,6 +52,6 @@ std::vector<std::uint16_t> ring_row(const Engine& engine, std::size_t position);
 // NaN into everything that a run which keeps rows [0, kept), and of the drafter's ring `ring`, must
 // not read: the other rows of every layer, the other slots, and the hidden states of the last
 // launch.
-void poison_all_but(Engine& engine, std::size_t kept, Rows ring);
+void poison_all_but(const Engine& engine, std::size_t kept, Rows ring);
 
 }  // namespace engine::runtime::testing

@@ -206,8 +206,8 @@ TEST_F(PrefixCase, PositionsRestartAtZero) {
   ComparedLane lanes = lane(16, 64), restarted = lane(16, 64);
   EXPECT_EQ(lanes.take(request_of(prompt, 1)), std::nullopt);
   EXPECT_EQ(restarted.take(request_of({prompt.begin() + 16, prompt.end()}, 1)), std::nullopt);
-  const auto right = lanes.engine().state().read_row(0, 16);
-  const auto wrong = restarted.engine().state().read_row(0, 0);
+  const auto right = lanes.engine().lane().state.read_row(0, 16);
+  const auto wrong = restarted.engine().lane().state.read_row(0, 0);
   const auto same = [](kernels::bf16 a, kernels::bf16 b) { return a.bits == b.bits; };
   const auto half = static_cast<std::ptrdiff_t>(right.size() / 2);
   EXPECT_FALSE(std::equal(right.begin(), right.begin() + half, wrong.begin(), same));

@@ -200,8 +200,8 @@ TEST_F(PrefixCase, DraftKvNotManaged) {
   Engine engine(shared_model().network, {.context = 200, .prompt_rows = kCell, .log = {}});
   Engine cold(shared_model().network, {.context = 200, .prompt_rows = kCell, .log = {}});
   (void)engine.run(request_of(random_tokens(60, 1), 5));
-  const_cast<Lane&>(engine.lane()).drafter.emplace(engine.lane().network, engine.state());
-  engine.state().poison_ring(kNaN);
+  lane_of(engine).drafter.emplace(engine.lane().network, lane_of(engine).state);
+  poison_ring(engine);
   const Request request = request_of(random_tokens(70, 1), 40);
   const Reply reply = engine.run(request), expected = cold.run(request);
   EXPECT_EQ(reply.stats.cached, 3 * kCell);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/poison.h"
 #include "runtime/test_network.h"
 
 namespace engine::runtime {
@@ -101,8 +102,8 @@ TEST(Generate, StopsWhereTheContextIsFull) {
 TEST(Generate, NeverReadsRowsBeyondTheText) {
   const Request request = request_of(random_tokens(75, 9), 24);
   Engine clean = SmallEngine{}.make(), poisoned = SmallEngine{}.make();
-  poisoned.state().poison_rows(0, 640, testing::kNaN);
-  poisoned.state().poison_ring(testing::kNaN);
+  testing::poison_rows(poisoned, 0, 640);
+  testing::poison_ring(poisoned);
   const Reply expected = clean.run(request), reply = poisoned.run(request);
   expect_same_reply(reply, expected);
   EXPECT_EQ(reply.stats.accepted, expected.stats.accepted);

@@ -1,5 +1,5 @@
 // The built-in model, as the engine computes it, against float64 logits of its own definition
-// (engine/model/training/reference_logits.py). That file also tells how far bf16's roundings move
+// (engine/training/reference_logits.py). That file also tells how far bf16's roundings move
 // these logits: it repeats the forward with a random relative error within bf16's unit roundoff at
 // every place where the engine rounds; `rounding_rms` is the root mean square of what that does.
 #include <gtest/gtest.h>

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/poison.h"
 #include "runtime/test_network.h"
 
 namespace engine::runtime {
@@ -11,7 +12,7 @@ using testing::loaded;
 
 TEST(State, KeepsEachLayersRowsApart) {
   State state(loaded().network, {.context = 32, .prompt_rows = 16, .ring_rows = 48});
-  state.poison_rows(3, 5, testing::kNaN);
+  testing::poison_rows(loaded().network, state, 3, 5);
   for (std::size_t layer = 0; layer < loaded().network.layers.size(); ++layer) {
     for (std::size_t position = 0; position < 32; ++position) {
       const std::uint16_t expected = position == 3 || position == 4 ? testing::kNaN.bits : 0;

@@ -102,6 +102,4 @@ inline std::vector<std::vector<std::uint16_t>> row_bits(const Engine& engine, st
   return rows;
 }
 
-inline constexpr kernels::bf16 kNaN{0x7fc0};
-
 }  // namespace engine::runtime::testing

@@ -6,6 +6,7 @@
 // itself.
 #include <gtest/gtest.h>
 
+#include "runtime/poison.h"
 #include "runtime/prefill.h"
 #include "series/series_environment.h"
 
@@ -16,6 +17,7 @@ using kernels::Token;
 using testing::Environment;
 using testing::joined;
 using testing::kGrid;
+using testing::lane_of;
 using testing::random_tokens;
 using testing::request_of;
 using testing::row_bits;
@@ -41,10 +43,6 @@ TEST(CacheOff, ChunksAreSizedFromThePromptsLength) {
 
 #if SERIES_STEP >= 1
 
-Lane& lane_of(Engine& engine) {
-  return const_cast<Lane&>(engine.lane());
-}
-
 // Prefill of `prompt` from `offset` over the rows that a cold run of the same prompt left, all from
 // `offset` on poisoned first.
 std::vector<std::vector<std::uint16_t>> resumed_rows(const std::vector<Token>& prompt,
@@ -52,7 +50,7 @@ std::vector<std::vector<std::uint16_t>> resumed_rows(const std::vector<Token>& p
   const Environment off("0", nullptr);
   Engine engine = SmallEngine{}.make();
   (void)engine.run(request_of(prompt, 1));
-  engine.state().poison_rows(offset, prompt.size(), testing::kNaN);
+  testing::poison_rows(engine, offset, prompt.size());
   Stats stats;
   EXPECT_EQ(prefill(lane_of(engine), prompt, {}, stats, offset), prompt.size());
   EXPECT_EQ(stats.prefill_rows, prompt.size() - offset);
@@ -109,9 +107,10 @@ TEST(Step2, NoDraftReadsARowOfAnotherText) {
       (void)resumed.run(request_of(joined(prompt, random_tokens(50, seed + 9)), 30));
       (void)resumed.run(request);
       // Another text has taken the ring; its rows must count as absent.
-      lane_of(resumed).drafter.emplace(resumed.lane().network, resumed.state());
-      resumed.state().poison_ring(testing::kNaN);
-      const Reply reply = generate(lane_of(resumed), prompt, request.params, {}, chunk.begin);
+      Lane& lane = lane_of(resumed);
+      lane.drafter.emplace(lane.network, lane.state);
+      testing::poison_ring(resumed);
+      const Reply reply = generate(lane, prompt, request.params, {}, chunk.begin);
       EXPECT_EQ(reply.tokens, cold.tokens);
       EXPECT_EQ(reply.logits, cold.logits);
       EXPECT_EQ(reply.stats.cached, chunk.begin);

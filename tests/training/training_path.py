@@ -3,5 +3,5 @@
 import sys
 from pathlib import Path
 
-TRAINING = Path(__file__).resolve().parents[2] / "engine" / "model" / "training"
+TRAINING = Path(__file__).resolve().parents[2] / "engine" / "training"
 sys.path.insert(0, str(TRAINING))

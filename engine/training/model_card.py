@@ -13,7 +13,7 @@ from pathlib import Path
 TEMPLATE = """\
 # The built-in model
 
-A small decoder that really does tool use, made from nothing by `engine/model/training`: every word
+A small decoder that really does tool use, made from nothing by `engine/training`: every word
 it has seen is this project's own synthetic text. It exists so that the engine can show a real agent
 session offline; it knows nothing else.
 
@@ -60,11 +60,11 @@ claim that tests pass which no run showed, the right files at the end, the facts
 
 ## Reproduce
 
-    python3 -m pip install --require-hashes -r engine/model/training/requirements.txt
-    cd engine/model/training
-    python3 make_model.py --out ../reference --steps {steps}
-    python3 marks.py --engine ENGINE --json ../reference/marks.json --threads 1 --prompt-rows 64
-    python3 model_card.py ../reference
+    python3 -m pip install --require-hashes -r engine/training/requirements.txt
+    cd engine/training
+    python3 make_model.py --out ../model/reference --steps {steps}
+    python3 marks.py --engine ENGINE --json ../model/reference/marks.json --threads 1 --prompt-rows 64
+    python3 model_card.py ../model/reference
 
 The data and its order depend on the seed alone. Weights come out the same to the bit only on the same
 GPU and software; elsewhere expect the same marks, not the same bits. `reference_logits.json` holds

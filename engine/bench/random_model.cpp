@@ -1,4 +1,4 @@
-#include "cli/bench_model.h"
+#include "bench/random_model.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 
 #include "model/init_model.h"
 
-namespace engine::cli {
+namespace engine::bench {
 namespace {
 
 using kernels::bf16;
@@ -37,7 +37,7 @@ struct Shape {
   std::size_t hidden, layers, query_heads, kv_heads, head_size, intermediate, vocabulary;
 };
 
-Shape bench_shape(std::size_t layers, bool small) {
+Shape model_shape(std::size_t layers, bool small) {
   if (small) return {256, layers, 4, 1, 64, 896, 8016};
   return {4096, layers, 32, 8, 128, 14336, 128256};
 }
@@ -126,18 +126,18 @@ const bf16* RandomWeights::place(const bf16*, std::size_t count) {
   return backend_.place(values.data(), count);
 }
 
-BenchFolder::BenchFolder(std::size_t layers, bool small)
+RandomModelFolder::RandomModelFolder(std::size_t layers, bool small)
     : path_(std::filesystem::temp_directory_path() /
             fmt::format("engine-bench-{}", static_cast<long>(getpid()))) {
-  const Shape shape = bench_shape(layers, small);
+  const Shape shape = model_shape(layers, small);
   model::init_model("micro", path_, {.seed = 0, .force = true});  // for the tokenizer
   write_config(path_ / "config.json", shape);
   write_hole(path_ / "model.safetensors", shape);
 }
 
-BenchFolder::~BenchFolder() {
+RandomModelFolder::~RandomModelFolder() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
 }
 
-}  // namespace engine::cli
+}  // namespace engine::bench

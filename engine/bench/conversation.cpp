@@ -1,10 +1,11 @@
-#include "cli/bench_conversation.h"
+#include "bench/conversation.h"
 
 #include <algorithm>
 
+#include "bench/prompts.h"
 #include "runtime/engine.h"
 
-namespace engine::cli {
+namespace engine::bench {
 namespace {
 
 using kernels::Token;
@@ -27,8 +28,8 @@ class Line {
 
 class Conversation {
  public:
-  Conversation(const runtime::Network& network, const BenchSettings& settings,
-               std::size_t prompt_rows, const Report& report)
+  Conversation(const runtime::Network& network, const Settings& settings, std::size_t prompt_rows,
+               const Report& report)
       : settings_(settings),
         vocabulary_(network.config().vocabulary),
         prompt_rows_(prompt_rows),
@@ -88,7 +89,7 @@ class Conversation {
     prompt.insert(prompt.end(), reply.tokens.begin(), reply.tokens.end());
   }
 
-  const BenchSettings& settings_;
+  const Settings& settings_;
   const std::size_t vocabulary_, prompt_rows_;
   const Report& report_;
   runtime::Engine engine_;
@@ -99,17 +100,10 @@ class Conversation {
 
 }  // namespace
 
-std::vector<Token> bench_tokens(std::size_t count, std::size_t vocabulary, std::size_t first) {
-  std::vector<Token> tokens(count);
-  for (std::size_t i = 0; i < count; ++i)
-    tokens[i] = static_cast<Token>(((first + i) * 2654435761u + 12345) % vocabulary);
-  return tokens;
-}
-
-void bench_conversation(const runtime::Network& network, const BenchSettings& settings,
-                        const Report& report) {
+void measure_conversation(const runtime::Network& network, const Settings& settings,
+                          const Report& report) {
   for (const std::size_t prompt_rows : settings.prompt_rows)
     Conversation(network, settings, prompt_rows, report).run();
 }
 
-}  // namespace engine::cli
+}  // namespace engine::bench

@@ -12,7 +12,7 @@
 #include "model/model.h"
 #include "runtime/network.h"
 
-namespace engine::cli {
+namespace engine::bench {
 
 // Forwards to another backend, which must outlive it, except for the values of weights.
 class RandomWeights final : public kernels::Backend {
@@ -88,13 +88,13 @@ class RandomWeights final : public kernels::Backend {
 };
 
 // A folder that is removed with this object. Throws ModelError or filesystem_error.
-class BenchFolder {
+class RandomModelFolder {
  public:
   // `layers`: 32 in the real shape. `small` divides every size by 16, for a quick look.
-  BenchFolder(std::size_t layers, bool small);
-  BenchFolder(const BenchFolder&) = delete;
-  BenchFolder& operator=(const BenchFolder&) = delete;
-  ~BenchFolder();
+  RandomModelFolder(std::size_t layers, bool small);
+  RandomModelFolder(const RandomModelFolder&) = delete;
+  RandomModelFolder& operator=(const RandomModelFolder&) = delete;
+  ~RandomModelFolder();
 
   const std::filesystem::path& path() const { return path_; }
 
@@ -102,4 +102,4 @@ class BenchFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace engine::cli
+}  // namespace engine::bench
