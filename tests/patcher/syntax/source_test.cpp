@@ -1,6 +1,6 @@
 // Tokens, scopes, #if states, and grammar choice.
-#include "patcher/hunk/anchor.h"
 #include "patcher/syntax/source.h"
+#include "patcher/hunk/anchor.h"
 #include "tests/patcher/scratch.h"
 
 namespace patcher {
