@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "patcher/base/error.h"
+#include "patcher/base/libgit2.h"
 
 namespace patcher {
 namespace {
@@ -20,10 +21,9 @@ void search_configuration(const char* where) {
   }
 }
 
-// libgit2's global state: started once, left to the end of the process.
-void start_libgit2() {
-  static const int started = git_libgit2_init();
-  check_git(started, "libgit2");
+// libgit2 for repositories that need not be the user's.
+void start_reading() {
+  start_libgit2();
   search_configuration("");
   git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
   // As git itself: what is read is checked by the pack's own sums, and not hashed again.
@@ -73,7 +73,7 @@ Repository::Repository(GitRepository repository, std::string directory)
       prefix_(prefix_of(repository_.get(), directory_)) {}
 
 std::shared_ptr<const Repository> Repository::around(const std::string& directory) {
-  start_libgit2();
+  start_reading();
   GitRepository repository;
   const int code = git_repository_open_ext(Receive(repository), real_directory(directory).c_str(),
                                            GIT_REPOSITORY_OPEN_CROSS_FS, nullptr);

@@ -14,9 +14,7 @@ namespace {
 std::shared_ptr<const Source> next_version(const std::string& path, const BlobSource& old,
                                            const git_blob* blob) {
   if (old.source && old.source->has_tree()) {
-    if (auto edits = edits_between(old.blob.get(), blob)) {
-      return Source::edited(old.source, std::move(*edits));
-    }
+    return Source::edited(old.source, edits_between(old.blob.get(), blob));
   }
   const auto* bytes = static_cast<const char*>(git_blob_rawcontent(blob));
   return std::make_shared<Source>(path,

@@ -18,9 +18,14 @@ struct ChangeBlock {
   bool deletes() const { return after_begin == after_end; }
 };
 
-// The runs in order; at least one unchanged line lies between two of them. Where a run that only
-// adds or only removes could stand at several places with the same result, it stands where its
-// indentation and the blank lines around show it to be one thing, as in git's diffs.
-std::vector<ChangeBlock> change_blocks(std::string_view before, std::string_view after);
+// Where a run stands that could stand at several places with the same result: where `git diff` puts
+// it without any configuration, or anywhere, which is found without a look at the lines that two
+// large texts have in common at their begin and their end.
+enum class Placing { kAsGit, kAnywhere };
+
+// The runs in order; at least one unchanged line lies between two of them. Lines are equal when
+// their bytes and line ends are. Throws BrokenEnvironment for what libgit2 cannot compare.
+std::vector<ChangeBlock> change_blocks(std::string_view before, std::string_view after,
+                                       Placing placing = Placing::kAsGit);
 
 }  // namespace patcher

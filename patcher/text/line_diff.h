@@ -6,8 +6,7 @@
 
 namespace patcher {
 
-// Two texts compared line by line: Myers' shortest edit script, three lines of context around each
-// change, removed lines before added ones. Borrows both texts.
+// A line of a diff. Borrows its text.
 struct DiffLine {
   char kind = ' ';             // ' ' in both, '-' only before, '+' only after
   std::string_view text = {};  // with its line end, if it has one
@@ -15,15 +14,17 @@ struct DiffLine {
   size_t after_line = 0;       // from 0; of a removed line, the one that follows it
 };
 
+// Changed lines with up to three lines of context around them, removed lines before added ones.
 struct DiffHunk {
   size_t before_line = 0;  // where it begins in either text, from 0
   size_t after_line = 0;
   std::vector<DiffLine> lines = {};
 };
 
-// Empty for equal texts.
+// The hunks of `git diff` between two texts, which the hunks borrow. Empty for equal texts.
 std::vector<DiffHunk> diff_hunks(std::string_view before, std::string_view after);
 
+// How many lines a diff adds and removes.
 struct DiffCount {
   size_t added = 0;
   size_t removed = 0;
