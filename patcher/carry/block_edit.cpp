@@ -9,14 +9,6 @@ bool is_white(std::string_view text) {
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
-IndentStyle style_of(const Lines& lines) {
-  std::vector<std::string_view> indentations;
-  for (size_t l = 0; l < lines.count(); ++l) {
-    if (shows_level(lines.text(l))) indentations.push_back(lines.indentation(l));
-  }
-  return guess_style(indentations, {.tabs = false, .width = 4});
-}
-
 bool starts_line(const TokenIndex& file, size_t code) {
   const Lines& lines = file.source().lines();
   const size_t line = file.line_of(code);
@@ -35,8 +27,8 @@ BlockEditor::BlockEditor(const TokenIndex& base, const TokenIndex& target,
     : base_(base),
       target_(target),
       after_lines_(after_lines),
-      base_style_(style_of(base.source().lines())),
-      target_style_(style_of(target.source().lines())) {}
+      base_style_(base.source().indentation().style({.tabs = false, .width = 4})),
+      target_style_(target.source().indentation().style({.tabs = false, .width = 4})) {}
 
 std::optional<ByteEdit> BlockEditor::edit(const ChangeBlock& block, const CarriedPlace& place,
                                           std::string& why) const {

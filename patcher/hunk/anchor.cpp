@@ -1,28 +1,12 @@
 #include "patcher/hunk/anchor.h"
 
 #include <algorithm>
+#include <span>
 
 namespace patcher {
 namespace {
 
 using Kind = HunkLine::Kind;
-
-// +1, -1 or 0 for a bracket; preprocessor lines do not count.
-int bracket(const Token& token, std::string_view text) {
-  if (token.directive || token.comment || token.end - token.begin != 1) return 0;
-  switch (text[token.begin]) {
-    case '(':
-    case '[':
-    case '{':
-      return 1;
-    case ')':
-    case ']':
-    case '}':
-      return -1;
-    default:
-      return 0;
-  }
-}
 
 class Matcher {
  public:
@@ -36,47 +20,36 @@ class Matcher {
         steps_(steps) {}
 
   void search(CodeRange range, std::vector<Match>& found) {
-    complete_.clear();
-    if (side_.segments.size() > 1 && !find_complete(range)) return;
-    spend(range.second - range.first);
-    for (uint32_t p = range.first; p < range.second && found.size() < kMaxMatches; ++p) {
-      if (!may_begin(p)) continue;
-      if (can_complete(0, p, range) && segment_at(0, p, range.second)) extend(p, range, found);
-      if (is_spent()) return;
-    }
+    if (side_.segments.size() > 1) return search_segments(range, found);
+    for (const uint32_t at : places(0, range, kMaxMatches - found.size()))
+      found.push_back(to_match({at}));
   }
 
  private:
+  using Places = std::vector<uint32_t>;
+
   void spend(size_t n) {
     if (steps_ != nullptr) *steps_ -= std::min<uint64_t>(*steps_, n);
   }
   bool is_spent() const { return steps_ != nullptr && *steps_ == 0; }
-
-  // Whether the first token of the anchor can be there: nearly everywhere its size or its first
-  // byte says that it is not.
-  bool may_begin(uint32_t target) const {
-    const Token& a = side_.tokens[side_.code.front()];
-    const Token& b = tokens_[code_[target]];
-    return a.end - a.begin == b.end - b.begin && side_.text[a.begin] == bytes_[b.begin];
-  }
 
   size_t segment_begin(size_t s) const { return side_.segments[s]; }
   size_t segment_size(size_t s) const {
     const size_t end = s + 1 < side_.segments.size() ? side_.segments[s + 1] : side_.code.size();
     return end - side_.segments[s];
   }
+  const Token& wanted(size_t pattern) const { return side_.tokens[side_.code[pattern]]; }
 
   bool equal(size_t pattern, uint32_t target) const {
-    const Token& a = side_.tokens[side_.code[pattern]];
+    const Token& a = wanted(pattern);
     const Token& b = tokens_[code_[target]];
     if (a.end - a.begin != b.end - b.begin) return false;  // as nearly all are
-    if (compare_ == Compare::kExact) return same_token(a, side_.text, b, source_.bytes());
-    return a.text(side_.text) == b.text(source_.bytes());
+    if (compare_ == Compare::kExact) return same_token(a, side_.text, b, bytes_);
+    return a.text(side_.text) == b.text(bytes_);
   }
 
-  bool segment_at(size_t s, uint32_t at, uint32_t end) {
+  bool segment_at(size_t s, uint32_t at) {
     const size_t size = segment_size(s);
-    if (end - at < size) return false;
     size_t i = 0;
     while (i < size && equal(segment_begin(s) + i, at + static_cast<uint32_t>(i)))
       ++i;
@@ -84,87 +57,115 @@ class Matcher {
     return i == size;
   }
 
-  bool can_complete(size_t s, uint32_t p, CodeRange range) const {
-    return complete_.empty() || complete_[s][p - range.first];
+  // The first `most` places of segment s in the range, in order.
+  Places places(size_t s, CodeRange range, size_t most) {
+    if (range.second - range.first < segment_size(s)) return {};
+    const CodeIndex* index = source_.index_for(range.second - range.first);
+    return index != nullptr ? indexed_places(*index, s, range, most)
+                            : scanned_places(s, range, most);
   }
 
-  // Marks, from the last segment to the first, the places from which all later segments can be
-  // reached. Without it a text with many places for each of many segments and none for the last
-  // would be searched for longer than anybody waits. False when there is no match at all.
-  bool find_complete(CodeRange range) {
-    const size_t segments = side_.segments.size();
-    const size_t size = range.second - range.first;
-    std::vector<std::vector<bool>> complete(segments, std::vector<bool>(size));
-    std::vector<bool> reaches;  // from where the next segment can be reached
-    for (size_t s = segments; s-- > 0;) {
-      bool any = false;
-      spend(size);
-      for (uint32_t p = range.first; p < range.second && !is_spent(); ++p) {
-        if (!segment_at(s, p, range.second)) continue;
-        const size_t from = p - range.first + segment_size(s);
-        const bool ok = s + 1 == segments || reaches[from];
-        complete[s][p - range.first] = ok;
-        any = any || ok;
-      }
-      if (!any || is_spent()) return false;
-      reaches = reach(complete[s], range);
+  // Looks only where the segment's rarest token is.
+  Places indexed_places(const CodeIndex& index, size_t s, CodeRange range, size_t most) {
+    std::span<const uint32_t> rarest;
+    uint32_t offset = 0;
+    const auto size = static_cast<uint32_t>(segment_size(s));
+    for (uint32_t i = 0; i < size; ++i) {
+      const auto there = index.places(wanted(segment_begin(s) + i).text(side_.text));
+      if (i > 0 && there.size() >= rarest.size()) continue;
+      rarest = there;
+      offset = i;
     }
-    complete_ = std::move(complete);
-    return true;
-  }
-
-  // For each place of the range, and its end, whether a marked one lies at or after it in the same
-  // block. From the last to the first: behind an opening bracket it goes on past the closing one.
-  std::vector<bool> reach(const std::vector<bool>& marked, CodeRange range) const {
-    std::vector<bool> out(marked.size() + 1);
-    std::vector<size_t> closing;
-    for (size_t i = marked.size(); i-- > 0;) {
-      const int turn = bracket(tokens_[code_[range.first + i]], source_.bytes());
-      bool further = turn == 0 && out[i + 1];
-      if (turn < 0) closing.push_back(i);
-      if (turn > 0 && !closing.empty()) {
-        further = out[closing.back() + 1];
-        closing.pop_back();
-      }
-      out[i] = marked[i] || further;
+    Places out;
+    auto it = std::lower_bound(rarest.begin(), rarest.end(), range.first + offset);
+    for (; it != rarest.end() && *it - offset + size <= range.second; ++it) {
+      if (out.size() == most || is_spent()) break;
+      if (segment_at(s, *it - offset)) out.push_back(*it - offset);
     }
     return out;
   }
 
-  // The first `most` places where segment s can lie when the tokens since `from` are skipped.
-  std::vector<uint32_t> places(size_t s, uint32_t from, CodeRange range, size_t most) {
-    std::vector<uint32_t> out;
-    int depth = 0;
-    uint32_t p = from;
-    for (; p < range.second && depth >= 0 && out.size() < most; ++p) {
-      if (depth == 0 && can_complete(s, p, range)) out.push_back(p);
-      depth += bracket(tokens_[code_[p]], source_.bytes());
+  Places scanned_places(size_t s, CodeRange range, size_t most) {
+    spend(range.second - range.first);
+    Places out;
+    const Token& first = wanted(segment_begin(s));
+    const uint32_t length = first.end - first.begin;
+    const char letter = side_.text[first.begin];
+    const auto last = range.second - static_cast<uint32_t>(segment_size(s));
+    for (uint32_t p = range.first; p <= last && out.size() < most && !is_spent(); ++p) {
+      // Nearly everywhere the first token's size or its first byte says that it is not there.
+      const Token& there = tokens_[code_[p]];
+      if (there.end - there.begin != length || bytes_[there.begin] != letter) continue;
+      if (segment_at(s, p)) out.push_back(p);
     }
-    spend(p - from);
     return out;
+  }
+
+  // A place of a segment by the block that it is in.
+  using InBlock = std::pair<uint32_t, uint32_t>;
+
+  // From the last segment to the first, the places from which all later segments can be reached.
+  // Without it a text with many places for each of many segments and none for the last would be
+  // searched for longer than anybody waits.
+  void search_segments(CodeRange range, std::vector<Match>& found) {
+    const std::vector<uint32_t>& blocks = source_.blocks();
+    std::vector<std::vector<InBlock>> complete(side_.segments.size());
+    Places first;
+    for (size_t s = side_.segments.size(); s-- > 0;) {
+      first.clear();
+      const auto size = static_cast<uint32_t>(segment_size(s));
+      for (const uint32_t p : places(s, range, SIZE_MAX)) {
+        const bool last = s + 1 == side_.segments.size();
+        if (last || reachable(complete[s + 1], {blocks[p + size], p + size}, 1).size() == 1)
+          first.push_back(p);
+      }
+      if (first.empty() || is_spent()) return;
+      for (const uint32_t p : first)
+        complete[s].emplace_back(blocks[p], p);
+      std::sort(complete[s].begin(), complete[s].end());
+      spend(first.size());
+    }
+    for (const uint32_t p : first)
+      extend(p, complete, found);
+  }
+
+  // The first `most` places in the block of `from`, at or after it.
+  static std::span<const InBlock> reachable(const std::vector<InBlock>& places, InBlock from,
+                                            size_t most) {
+    const auto begin = std::lower_bound(places.begin(), places.end(), from);
+    auto end = begin;
+    while (end != places.end() && end->first == from.first && most > 0) {
+      ++end;
+      --most;
+    }
+    return {begin, end};
   }
 
   // Depth-first over the segments' places, on a stack of its own. Every path ends in a match, so
   // that no more places are needed than matches.
-  void extend(uint32_t first, CodeRange range, std::vector<Match>& found) {
-    std::vector<std::vector<uint32_t>> open{{first}};
+  void extend(uint32_t first, const std::vector<std::vector<InBlock>>& complete,
+              std::vector<Match>& found) {
+    std::vector<Places> open{{first}};
     while (!open.empty() && found.size() < kMaxMatches && !is_spent()) {
-      const std::vector<uint32_t> starts = std::move(open.back());
+      const Places starts = std::move(open.back());
       open.pop_back();
-      if (starts.size() == side_.segments.size()) {
+      const size_t s = starts.size();
+      if (s == side_.segments.size()) {
         found.push_back(to_match(starts));
         continue;
       }
-      const uint32_t from = starts.back() + static_cast<uint32_t>(segment_size(starts.size() - 1));
-      const auto next = places(starts.size(), from, range, kMaxMatches - found.size());
+      const uint32_t from = starts.back() + static_cast<uint32_t>(segment_size(s - 1));
+      const auto next =
+          reachable(complete[s], {source_.blocks()[from], from}, kMaxMatches - found.size());
+      spend(next.size());
       for (auto it = next.rbegin(); it != next.rend(); ++it) {
         open.push_back(starts);
-        open.back().push_back(*it);
+        open.back().push_back(it->second);
       }
     }
   }
 
-  Match to_match(const std::vector<uint32_t>& starts) const {
+  Match to_match(const Places& starts) const {
     Match match;
     for (size_t s = 0; s < starts.size(); ++s) {
       for (uint32_t i = 0; i < segment_size(s); ++i)
@@ -179,8 +180,7 @@ class Matcher {
   const std::string_view bytes_;
   const Side& side_;
   Compare compare_;
-  uint64_t* const steps_;                    // left; null for no limit
-  std::vector<std::vector<bool>> complete_;  // per segment and token of the range; empty for one
+  uint64_t* const steps_;  // left; null for no limit
 };
 
 // Marks context lines that share a token with a changed line.

@@ -35,8 +35,7 @@ size_t changed_tokens(const Hunk& hunk, const Side& side, HunkLine::Kind kind) {
 }
 
 CodeRange search_range(const Source& source, const Hunk& hunk) {
-  const auto scopes =
-      hunk.scope.file ? std::vector<const Scope*>{} : resolve_scope(source.scopes(), hunk.scope);
+  const auto scopes = hunk.scope.file ? std::vector<const Scope*>{} : source.resolve(hunk.scope);
   if (scopes.size() != 1) return {0, static_cast<uint32_t>(source.code().size())};
   return code_range(source, scopes.front()->begin, scopes.front()->end);
 }

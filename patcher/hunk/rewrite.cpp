@@ -1,6 +1,7 @@
 #include "patcher/hunk/rewrite.h"
 
 #include <algorithm>
+#include <set>
 
 #include "patcher/hunk/hunk_unit.h"
 #include "patcher/hunk/target_layout.h"
@@ -271,18 +272,20 @@ class Rewriter {
   // --- comments
 
   void find_lost_comment() {
-    std::vector<bool> listed(source_.tokens().size());
+    std::set<uint32_t> listed;
     for (const Unit& unit : old_units_) {
       for (size_t t : unit.elements) {
-        if (unit.kind == Kind::kRemoved && overlay_.token[t]) listed[*overlay_.token[t]] = true;
+        if (unit.kind == Kind::kRemoved && overlay_.token[t]) listed.insert(*overlay_.token[t]);
       }
     }
-    for (size_t t = 0; t < listed.size(); ++t) {
-      const Token& token = source_.tokens()[t];
-      if (!token.comment || listed[t]) continue;
-      for (const ByteEdit& edit : out_.edits) {
-        const bool hit = edit.begin < token.end && token.begin < edit.end;
-        if (hit && !out_.lost_comment) out_.lost_comment = token.begin;
+    const auto& tokens = source_.tokens();
+    for (const ByteEdit& edit : out_.edits) {
+      auto t = std::partition_point(tokens.begin(), tokens.end(),
+                                    [&](const Token& token) { return token.end <= edit.begin; });
+      for (; t != tokens.end() && t->begin < edit.end; ++t) {
+        const bool lost = t->comment && !listed.contains(static_cast<uint32_t>(t - tokens.begin()));
+        if (lost && (!out_.lost_comment || t->begin < *out_.lost_comment))
+          out_.lost_comment = t->begin;
       }
     }
   }

@@ -86,7 +86,7 @@ std::optional<std::vector<CodeRange>> scope_ranges(const Source& source, const H
     failure.in_file(Verdict::kMalformed, "a file without a grammar has the one scope `file`");
     return std::nullopt;
   }
-  std::vector<const Scope*> scopes = resolve_scope(source.scopes(), hunk.scope);
+  std::vector<const Scope*> scopes = source.resolve(hunk.scope);
   keep_stated_branch(source, hunk, scopes);
   if (scopes.empty()) {
     if (rule == ScopeRule::kUndo) return {{whole_file(source)}};

@@ -16,17 +16,13 @@ TargetLayout::TargetLayout(const Source& source, const Hunk& hunk, const Side& b
 }
 
 void TargetLayout::read_styles() {
-  std::vector<std::string_view> patch;
+  IndentSurvey patch;
   for (const HunkLine& line : hunk_.lines) {
-    if (shows_level(line.text)) patch.push_back(leading_blanks(line.text));
+    if (shows_level(line.text)) patch.add(leading_blanks(line.text));
   }
-  patch_style_ = guess_style(patch, {});
-  std::vector<std::string_view> target;
-  const Lines& lines = source_.lines();
-  for (size_t l = 0; l < lines.count(); ++l) {
-    if (shows_level(lines.text(l))) target.push_back(lines.indentation(l));
-  }
-  target_style_ = guess_style(target, patch_style_);
+  patch_style_ = patch.style({});
+  const IndentSurvey& target = source_.indentation();
+  target_style_ = target.style(patch_style_);
   // Without a grammar blanks may mean something: a makefile has its tabs.
   styles_differ_ = !hunk_.foreign && source_.language() != Language::kLines &&
                    styles_differ(patch, patch_style_, target, target_style_);
@@ -109,8 +105,11 @@ std::string TargetLayout::line_end_near(uint32_t byte) const {
 }
 
 uint32_t TargetLayout::after_trailing_comments(uint32_t end) const {
-  for (const Token& token : source_.tokens()) {
-    if (token.begin < end) continue;
+  const auto& tokens = source_.tokens();
+  auto next = std::partition_point(tokens.begin(), tokens.end(),
+                                   [&](const Token& token) { return token.begin < end; });
+  for (; next != tokens.end(); ++next) {
+    const Token& token = *next;
     const auto gap = std::string_view(source_.bytes()).substr(end, token.begin - end);
     if (!token.comment || gap.find('\n') != std::string_view::npos) break;
     const size_t line = source_.lines().line_of(token.end - 1);

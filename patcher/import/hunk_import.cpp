@@ -216,7 +216,7 @@ class FileImport {
     std::vector<CodeRange> ranges;
     if (hunk.scope.file) ranges = {{0, static_cast<uint32_t>(before_.code().size())}};
     if (!hunk.scope.file) {
-      for (const Scope* s : resolve_scope(before_.scopes(), hunk.scope))
+      for (const Scope* s : before_.resolve(hunk.scope))
         ranges.push_back(code_range(before_, s->begin, s->end));
     }
     const size_t count = find_matches(before_, side, ranges).size();

@@ -38,7 +38,7 @@ std::vector<ScopeSpec> scopes_around(const Source& before, std::span<const Chang
     for (const std::string& text : spellings(*scope, parameters)) {
       const auto spec = parse_scope(text);
       if (!spec) continue;
-      const auto found = resolve_scope(scopes, *spec);
+      const auto found = before.resolve(*spec);
       if (std::find(found.begin(), found.end(), &*scope) == found.end()) continue;
       out.push_back(*spec);
       if (found.size() == 1) break;

@@ -180,18 +180,35 @@ std::optional<ScopeSpec> parse_scope(std::string_view text) {
 }
 
 std::vector<const Scope*> resolve_scope(const std::vector<Scope>& scopes, const ScopeSpec& spec) {
+  std::vector<const Scope*> all;
+  for (const Scope& scope : scopes)
+    all.push_back(&scope);
+  return resolve_scope(all, spec);
+}
+
+std::vector<const Scope*> resolve_scope(const std::vector<const Scope*>& scopes,
+                                        const ScopeSpec& spec) {
   std::vector<const Scope*> found;
-  for (const Scope& scope : scopes) {
-    if (name_matches(scope, spec) && keyword_matches(scope, spec.keyword) &&
-        signature_matches(scope, spec)) {
-      found.push_back(&scope);
-    }
-  }
+  std::copy_if(scopes.begin(), scopes.end(), std::back_inserter(found), [&](const Scope* scope) {
+    return name_matches(*scope, spec) && keyword_matches(*scope, spec.keyword) &&
+           signature_matches(*scope, spec);
+  });
   prefer_others(found, [](const Scope* s) { return s->kind == Scope::Kind::kDeclaration; });
   if (spec.name.size() == 1 && !spec.params) {
     prefer_others(found, [](const Scope* s) { return is_own_constructor(*s); });
   }
   return found;
+}
+
+ScopeNames::ScopeNames(const std::vector<Scope>& scopes) {
+  for (const Scope& scope : scopes) {
+    if (!scope.name.empty()) by_name_[strip_template_args(scope.name.back())].push_back(&scope);
+  }
+}
+
+std::vector<const Scope*> ScopeNames::ending_in(const ScopeSpec& spec) const {
+  const auto found = by_name_.find(strip_template_args(spec.name.back()));
+  return found != by_name_.end() ? found->second : std::vector<const Scope*>{};
 }
 
 const Scope* enclosing_scope(const std::vector<Scope>& scopes, uint32_t byte) {

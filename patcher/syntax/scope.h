@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "patcher/syntax/language.h"
@@ -56,6 +57,21 @@ std::optional<ScopeSpec> parse_scope(std::string_view text);
 // The scopes that the spec names, in file order: no first match, no nearest. A class wins over its
 // own constructors, a definition over declarations.
 std::vector<const Scope*> resolve_scope(const std::vector<Scope>& scopes, const ScopeSpec& spec);
+
+// The same of the scopes of a file that end in the spec's last name, whatever is around them.
+std::vector<const Scope*> resolve_scope(const std::vector<const Scope*>& scopes,
+                                        const ScopeSpec& spec);
+
+// The scopes of a file by their last names. Borrows them.
+class ScopeNames {
+ public:
+  explicit ScopeNames(const std::vector<Scope>& scopes);
+  // All, in file order, that can match the spec.
+  std::vector<const Scope*> ending_in(const ScopeSpec& spec) const;
+
+ private:
+  std::unordered_map<std::string_view, std::vector<const Scope*>> by_name_;
+};
 
 // The innermost scope around a byte, or null.
 const Scope* enclosing_scope(const std::vector<Scope>& scopes, uint32_t byte);

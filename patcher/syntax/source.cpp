@@ -85,8 +85,10 @@ class ConditionalFinder {
     if (word == "endif") return;
     const std::string name =
         word == "else" ? "#else of " + condition : "#" + std::string(word) + " " + condition;
+    const auto around =
+        open_.empty() ? std::optional<size_t>() : std::optional(open_.back().branch);
     open_.push_back({found_.size(), condition});
-    found_.push_back({.begin = tokens_[last].end, .end = 0, .name = name});
+    found_.push_back({.begin = tokens_[last].end, .end = 0, .name = name, .around = around});
   }
 
   void close(uint32_t end) {
@@ -130,6 +132,33 @@ const std::vector<uint32_t>& Source::code() const {
   }
   code_ = std::move(code);
   return *code_;
+}
+
+const CodeIndex* Source::index_for(size_t tokens) const {
+  // As much work as a few searches of the whole file.
+  constexpr size_t kWorth = 4;
+  if (!index_) {
+    if (searched_ < kWorth * code().size()) {
+      searched_ += tokens;
+      return nullptr;
+    }
+    index_.emplace(this->tokens(), code(), bytes_);
+  }
+  return &*index_;
+}
+
+const std::vector<uint32_t>& Source::blocks() const {
+  if (!blocks_) blocks_ = bracket_blocks(tokens(), code(), bytes_);
+  return *blocks_;
+}
+
+const IndentSurvey& Source::indentation() const {
+  if (indentation_) return *indentation_;
+  indentation_.emplace();
+  for (size_t l = 0; l < lines().count(); ++l) {
+    if (shows_level(lines().text(l))) indentation_->add(lines().indentation(l));
+  }
+  return *indentation_;
 }
 
 const Lines& Source::lines() const {
@@ -182,6 +211,11 @@ const std::vector<Scope>& Source::scopes() const {
   return *scopes_;
 }
 
+std::vector<const Scope*> Source::resolve(const ScopeSpec& spec) const {
+  if (!scope_names_) scope_names_.emplace(scopes());
+  return resolve_scope(scope_names_->ending_in(spec), spec);
+}
+
 const std::vector<Damage>& Source::damage() const {
   if (!damage_) damage_ = tree() != nullptr ? tree()->damage() : std::vector<Damage>{};
   return *damage_;
@@ -193,10 +227,17 @@ const std::vector<ConditionalBranch>& Source::conditionals() const {
 }
 
 std::vector<std::string> Source::conditionals_at(uint32_t byte) const {
+  const std::vector<ConditionalBranch>& all = conditionals();
+  const auto after = std::upper_bound(
+      all.begin(), all.end(), byte,
+      [](uint32_t at, const ConditionalBranch& branch) { return at < branch.begin; });
   std::vector<std::string> names;
-  for (const ConditionalBranch& branch : conditionals()) {
-    if (branch.begin <= byte && byte < branch.end) names.push_back(branch.name);
+  if (after == all.begin()) return names;
+  std::optional<size_t> branch = static_cast<size_t>(after - all.begin()) - 1;
+  for (; branch; branch = all[*branch].around) {
+    if (byte < all[*branch].end) names.push_back(all[*branch].name);
   }
+  std::reverse(names.begin(), names.end());
   return names;
 }
 

@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "patcher/base/verdict.h"
+#include "patcher/syntax/code_index.h"
 #include "patcher/syntax/language.h"
 #include "patcher/syntax/scope.h"
 #include "patcher/syntax/syntax_tree.h"
 #include "patcher/syntax/tokens.h"
 #include "patcher/text/edit.h"
+#include "patcher/text/indentation.h"
 #include "patcher/text/lines.h"
 
 namespace patcher {
@@ -22,6 +24,7 @@ struct ConditionalBranch {
   uint32_t begin = 0;
   uint32_t end = 0;
   std::string name = {};
+  std::optional<size_t> around = {};  // the branch that it is in, an index
 };
 
 // One version of one file's bytes with all that is ever asked about it, each computed at most once
@@ -42,7 +45,14 @@ class Source {
   const std::vector<Token>& tokens() const;
   // Indices of the tokens that are no comments.
   const std::vector<uint32_t>& code() const;
+  // For a search that would look at `tokens` of code(): where each of them is, or null as long as
+  // looking is cheaper than knowing that.
+  const CodeIndex* index_for(size_t tokens) const;
+  // bracket_blocks() of the code.
+  const std::vector<uint32_t>& blocks() const;
   const Lines& lines() const;
+  // What the lines that show a level show of the file's style.
+  const IndentSurvey& indentation() const;
   Place place(uint32_t byte) const;
 
   // Why no patch may touch the file at all, or empty: as far as its bytes tell (UTF-16, NUL bytes,
@@ -54,6 +64,8 @@ class Source {
   // REQUIRES unreadable().empty() for all of these; empty in a file without a grammar.
   const SyntaxTree* tree() const;
   const std::vector<Scope>& scopes() const;
+  // resolve_scope() of scopes(), looking at those only that end in the spec's last name.
+  std::vector<const Scope*> resolve(const ScopeSpec& spec) const;
   const std::vector<Damage>& damage() const;
   const std::vector<ConditionalBranch>& conditionals() const;
   // Names of the branches around a byte, outermost first.
@@ -75,8 +87,13 @@ class Source {
   mutable std::shared_ptr<const SyntaxTree> tree_;
   mutable std::optional<std::vector<Token>> tokens_;
   mutable std::optional<std::vector<uint32_t>> code_;
+  mutable size_t searched_ = 0;  // tokens, without an index
+  mutable std::optional<CodeIndex> index_;
+  mutable std::optional<std::vector<uint32_t>> blocks_;
   mutable std::optional<Lines> lines_;
+  mutable std::optional<IndentSurvey> indentation_;
   mutable std::optional<std::vector<Scope>> scopes_;
+  mutable std::optional<ScopeNames> scope_names_;
   mutable std::optional<std::vector<Damage>> damage_;
   mutable std::optional<std::vector<ConditionalBranch>> conditionals_;
 };

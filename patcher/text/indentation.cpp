@@ -1,7 +1,7 @@
 #include "patcher/text/indentation.h"
 
 #include <algorithm>
-#include <map>
+#include <numeric>
 
 namespace patcher {
 namespace {
@@ -25,19 +25,6 @@ int convert(int n, const IndentStyle& patch, const IndentStyle& target) {
   return patch.width > 0 && n % patch.width == 0 ? n / patch.width * target.width : n;
 }
 
-struct Steps {
-  std::map<size_t, int> widths;  // of steps by blanks: how often each
-  int tabbed = 0;
-  int spaced = 0;
-
-  void count(std::string_view step, bool is_level) {
-    if (step.empty()) return;
-    const bool tab = step.find('\t') != std::string_view::npos;
-    ++(tab ? tabbed : spaced);
-    if (!tab && is_level && step.size() <= 8) ++widths[step.size()];
-  }
-};
-
 }  // namespace
 
 std::string_view leading_blanks(std::string_view line) {
@@ -49,39 +36,45 @@ bool shows_level(std::string_view line) {
   return !line.empty() && line.front() != '*' && line != "\\";
 }
 
-IndentStyle guess_style(const std::vector<std::string_view>& indentations, IndentStyle fallback) {
-  Steps deeper;
-  Steps shallower;
-  for (size_t i = 0; i < indentations.size(); ++i) {
-    const std::string_view now = indentations[i];
+void IndentSurvey::Steps::count(std::string_view step, bool is_level) {
+  if (step.empty()) return;
+  const bool tab = step.find('\t') != std::string_view::npos;
+  ++(tab ? tabbed : spaced);
+  if (!tab && is_level && step.size() <= 8) ++widths[step.size()];
+}
+
+void IndentSurvey::add(std::string_view blanks) {
+  if (blanks.size() > last_.size() && blanks.starts_with(last_)) {
     // How deep the first line is says whether by tabs, and nothing of one level.
-    const std::string_view before = i > 0 ? indentations[i - 1] : std::string_view();
-    if (now.size() > before.size() && now.starts_with(before)) {
-      deeper.count(now.substr(before.size()), i > 0);
-    } else if (before.starts_with(now)) {
-      shallower.count(before.substr(now.size()), true);
-    }
+    deeper_.count(blanks.substr(last_.size()), any_);
+  } else if (last_.starts_with(blanks)) {
+    shallower_.count(last_.substr(blanks.size()), true);
   }
-  if (deeper.tabbed > deeper.spaced) return {.tabs = true, .width = fallback.width};
-  const auto& steps = deeper.widths.empty() ? shallower.widths : deeper.widths;
+  last_ = blanks;
+  any_ = true;
+  any_blank_ = any_blank_ || blanks.find(' ') != std::string_view::npos;
+  any_tab_ = any_tab_ || blanks.find('\t') != std::string_view::npos;
+  widths_ = std::gcd(widths_, blanks.size());
+}
+
+IndentStyle IndentSurvey::style(IndentStyle fallback) const {
+  if (deeper_.tabbed > deeper_.spaced) return {.tabs = true, .width = fallback.width};
+  const auto& steps = deeper_.widths.empty() ? shallower_.widths : deeper_.widths;
   if (steps.empty()) return fallback;
   const auto most = std::max_element(
       steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return {.tabs = false, .width = static_cast<int>(most->first)};
 }
 
-bool styles_differ(const std::vector<std::string_view>& patch, const IndentStyle& patch_style,
-                   const std::vector<std::string_view>& target, const IndentStyle& target_style) {
-  const auto whole = [](std::string_view line, const IndentStyle& style) {
-    if (style.tabs) return line.find(' ') == std::string_view::npos;
-    const auto width = static_cast<size_t>(std::max(style.width, 1));
-    return line.find('\t') == std::string_view::npos && line.size() % width == 0;
-  };
-  const auto all_whole = [&](const auto& lines, const IndentStyle& style) {
-    return std::all_of(lines.begin(), lines.end(), [&](auto l) { return whole(l, style); });
-  };
-  return patch_style.width <= 8 && all_whole(patch, patch_style) &&
-         all_whole(target, target_style) && !all_whole(patch, target_style);
+bool IndentSurvey::whole_levels_of(const IndentStyle& style) const {
+  if (style.tabs) return !any_blank_;
+  return !any_tab_ && widths_ % static_cast<size_t>(std::max(style.width, 1)) == 0;
+}
+
+bool styles_differ(const IndentSurvey& patch, const IndentStyle& patch_style,
+                   const IndentSurvey& target, const IndentStyle& target_style) {
+  return patch_style.width <= 8 && patch.whole_levels_of(patch_style) &&
+         target.whole_levels_of(target_style) && !patch.whole_levels_of(target_style);
 }
 
 std::string Reindent::operator()(std::string_view line) const {
