@@ -14,8 +14,7 @@ std::vector<Token> encode_prompt(const Session& session, const PromptSource& sou
   const model::Tokenizer& tokenizer = session.model().tokenizer();
   const bool is_text = source.kind == PromptSource::Kind::kText;
   const std::string text = is_text ? source.value : read_text(source.value, in);
-  if (source.kind != PromptSource::Kind::kChatFile)
-    return tokenizer.encode(text, model::SpecialText::kIsToken);
+  if (source.kind != PromptSource::Kind::kChatFile) return tokenizer.encode_prompt(text);
   return encode_messages(session.model(), model::parse_messages(text, source.value));
 }
 

@@ -40,7 +40,7 @@ void Bpe::push(std::size_t left, Scratch& scratch) const {
   std::ranges::push_heap(scratch.heap, after);
 }
 
-void Bpe::merge(const Candidate& candidate, Scratch& scratch) const {
+void Bpe::take(const Candidate& candidate, Scratch& scratch) const {
   auto& symbols = scratch.symbols;
   Symbol& left = symbols[candidate.left];
   if (left.token == kMerged || left.next == kNone) return;
@@ -56,13 +56,11 @@ void Bpe::merge(const Candidate& candidate, Scratch& scratch) const {
   push(candidate.left, scratch);
 }
 
-void Bpe::encode(std::string_view piece, Scratch& scratch, std::vector<Token>& out) const {
+void Bpe::merge(std::span<const Token> piece, Scratch& scratch, std::vector<Token>& out) const {
   auto& symbols = scratch.symbols;
   symbols.clear();
-  for (std::size_t i = 0; i < piece.size(); ++i) {
-    const Token token = byte_tokens_[static_cast<unsigned char>(piece[i])];
-    symbols.push_back({token, i == 0 ? kNone : i - 1, i + 1 == piece.size() ? kNone : i + 1});
-  }
+  for (std::size_t i = 0; i < piece.size(); ++i)
+    symbols.push_back({piece[i], i == 0 ? kNone : i - 1, i + 1 == piece.size() ? kNone : i + 1});
   scratch.heap.clear();
   for (std::size_t i = 0; i < symbols.size(); ++i)
     push(i, scratch);
@@ -70,7 +68,7 @@ void Bpe::encode(std::string_view piece, Scratch& scratch, std::vector<Token>& o
     std::ranges::pop_heap(scratch.heap, after);
     const Candidate best = scratch.heap.back();
     scratch.heap.pop_back();
-    merge(best, scratch);
+    take(best, scratch);
   }
   for (const Symbol& symbol : symbols) {
     if (symbol.token != kMerged) out.push_back(symbol.token);

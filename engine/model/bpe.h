@@ -1,10 +1,9 @@
-// Byte-pair merging of one piece. Internal.
+// Pair merging of one piece. Internal.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -29,14 +28,15 @@ class Bpe {
     std::vector<Candidate> heap;
   };
 
-  explicit Bpe(const std::array<Token, 256>& byte_tokens) : byte_tokens_(byte_tokens) {}
+  void reserve(std::size_t merges) { merges_.reserve(merges); }
 
   // Later merges rank lower. False if the pair has one already.
   bool add_merge(Token left, Token right, Token result);
 
-  // Appends the piece's tokens: starting from bytes, the pair of the best rank is merged, the
-  // leftmost first, until no pair has a merge. O(n log n), no recursion.
-  void encode(std::string_view piece, Scratch& scratch, std::vector<Token>& out) const;
+  // Appends what merging makes of a piece's first tokens (those of its bytes or characters): the
+  // pair of the best rank is merged, the leftmost first, until no pair has a merge. O(n log n), no
+  // recursion.
+  void merge(std::span<const Token> piece, Scratch& scratch, std::vector<Token>& out) const;
 
  private:
   struct Merge {
@@ -46,9 +46,8 @@ class Bpe {
 
   const Merge* find(Token left, Token right) const;
   void push(std::size_t left, Scratch& scratch) const;
-  void merge(const Candidate& candidate, Scratch& scratch) const;
+  void take(const Candidate& candidate, Scratch& scratch) const;
 
-  std::array<Token, 256> byte_tokens_;
   std::unordered_map<std::uint64_t, Merge> merges_;
 };
 

@@ -21,15 +21,8 @@ constexpr std::array<int, kByteAlphabetEnd> kInverse = make_inverse();
 
 std::string to_alphabet(std::string_view bytes) {
   std::string text;
-  for (const char c : bytes) {
-    const char32_t point = kByteAlphabet[static_cast<unsigned char>(c)];
-    if (point < 0x80) {
-      text += static_cast<char>(point);
-    } else {  // below U+0144: two bytes
-      text += static_cast<char>(0xC0U | point >> 6U);
-      text += static_cast<char>(0x80U | (point & 0x3FU));
-    }
-  }
+  for (const char c : bytes)
+    append_character(text, kByteAlphabet[static_cast<unsigned char>(c)]);
   return text;
 }
 

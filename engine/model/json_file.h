@@ -30,6 +30,7 @@ class JsonNode {
 
   const nlohmann::json& value() const { return *value_; }
   const std::filesystem::path& file() const { return *file_; }
+  const std::string& place() const { return place_; }
 
   // Members of an object: `find` gives nothing where the member is absent or null.
   JsonNode at(std::string_view key) const;

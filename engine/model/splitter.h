@@ -1,44 +1,43 @@
-// The pre-tokenizer's cuts: text to pieces. Internal.
+// Cuts a text at what a pattern matches. Internal.
 #pragma once
 
-#include <filesystem>
-#include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 
-#include "model/error.h"
-
-struct pcre2_real_code_8;
+#include "model/json_file.h"
+#include "model/pattern.h"
 
 namespace engine::model {
 
-// One Split step of tokenizer.json, behaviour "Isolated": each match is a piece, and so is each
-// stretch between matches.
-struct SplitRule {
-  std::string pattern;
-  bool regex = true;  // else the pattern is literal text
+// What becomes of a match. The names are tokenizer.json's.
+enum class SplitBehavior {
+  kIsolated,            // a piece
+  kRemoved,             // nothing
+  kMergedWithPrevious,  // the end of the piece before it
+  kMergedWithNext,      // the beginning of the piece after it
+  kContiguous,          // a piece, together with the matches right behind it
 };
+
+SplitBehavior read_split_behavior(const JsonNode& node);
 
 // Const after construction; any thread may call it.
 class Splitter {
  public:
-  // Throws ModelError if the pattern does not compile; `place` is where it stands in `file`.
-  Splitter(const SplitRule& rule, const std::filesystem::path& file, std::string_view place);
+  // `invert`: what lies between matches counts as the match.
+  Splitter(Pattern pattern, SplitBehavior behavior, bool invert = false)
+      : pattern_(std::move(pattern)), behavior_(behavior), invert_(invert) {}
 
-  // Appends the pieces of `text`; together they are `text`.
-  // REQUIRES: valid UTF-8. Throws ModelError if the match limit, which grows with the text, is
-  // exceeded.
-  void split(std::string_view text, std::vector<std::string_view>& pieces) const;
+  // The pieces of `text`, in order, none empty; together they are `text` but for what is removed.
+  // REQUIRES: valid UTF-8. Throws ModelError as Pattern does.
+  std::vector<Range> split(std::string_view text) const;
 
  private:
-  struct FreeCode {
-    void operator()(pcre2_real_code_8* code) const;
-  };
+  struct Segment;
+  std::vector<Segment> segments(std::string_view text) const;
 
-  std::filesystem::path file_;
-  std::string place_;
-  std::unique_ptr<pcre2_real_code_8, FreeCode> code_;
+  Pattern pattern_;
+  SplitBehavior behavior_;
+  bool invert_;
 };
 
 }  // namespace engine::model

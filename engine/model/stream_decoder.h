@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/token_decoder.h"
 #include "model/tokenizer.h"
 
 namespace engine::model {
@@ -20,12 +21,13 @@ class StreamDecoder {
   // The text that this token completes; may be empty.
   std::string push(Token token);
 
-  // What is held back, as U+FFFD; then it starts anew. Call once at the end.
+  // What is held back, as U+FFFD. Call at the end, and where something else than text follows.
   std::string finish();
 
  private:
   const Tokenizer* tokenizer_;
   std::vector<Token> shown_;
+  TokenDecoder::Progress progress_;
   std::string held_;  // a proper prefix of one character
 };
 

@@ -1,12 +1,13 @@
-// Byte-level BPE, read from Hugging Face's tokenizer.json.
+// A tokenizer, read from Hugging Face's tokenizer.json: the ids that their `tokenizers` library
+// gives, for BPE of bytes (GPT-2, Llama 3, Qwen) and of characters (SentencePiece's: Llama 2,
+// Gemma).
 //
-// Every byte string can be encoded, and decoding an encoding gives the same bytes back. A piece is
-// what the pre-tokenizer cuts; merges never cross pieces. Bytes that are not UTF-8 are pieces of
-// their own (a maximal run is one piece).
+// A text goes through the file's parts in their order, each in a file of its name here:
+// added_tokens, normalizer, pre_tokenizer, bpe_model, and for whole prompts post_processor; back
+// goes token_decoder. What a file asks for and is not known is an error that names it.
 //
-// Not here: normalisation (a tokenizer that asks for NFC refuses text with combining characters and
-// others that NFC may change), the post-processor's extra tokens (the chat template writes them),
-// truncation and padding.
+// Bytes that are not UTF-8, which that library does not take, are pieces of their own; they become
+// U+FFFD where the vocabulary has no tokens for bytes. Truncation and padding are ignored.
 #pragma once
 
 #include <cstddef>
@@ -29,9 +30,12 @@ enum class SpecialText {
   kIsToken,  // the control token: for template text that the model's author wrote
 };
 
+class TokenDecoder;
+
 // Const after construction; any thread may call it. Movable.
 class Tokenizer {
  public:
+  // If a tokenizer_config.json lies beside the file, its add_bos_token and add_eos_token count.
   // Throws ModelError with the place in the file.
   static Tokenizer load(const std::filesystem::path& tokenizer_json);
   // `file` names the text in errors.
@@ -41,14 +45,21 @@ class Tokenizer {
   Tokenizer& operator=(Tokenizer&&) noexcept;
   ~Tokenizer();
 
-  // O(n log n) in the text's bytes. Throws ModelError if the pre-tokenizer's regex exceeds its
-  // match limit, or if the text would need a normalisation that is not built in.
+  // O(n log n) in the text's bytes. Throws ModelError if a regex of the file exceeds its match
+  // limit.
   std::vector<Token> encode(std::string_view text, SpecialText special) const;
 
-  // The token's bytes, a special token's text included; not always whole characters. An id that
-  // names no token (the model's vocabulary may be padded) has no bytes. Valid while this lives.
+  // The text as a whole prompt: special tokens are found in it, and those that begin or end a
+  // sequence stand around it where the file says so.
+  std::vector<Token> encode_prompt(std::string_view text) const;
+
+  // The token's bytes amid a text, a special token's text included; not always whole characters. An
+  // id that names no token (the model's vocabulary may be padded) has no bytes. Valid while this
+  // lives.
   std::string_view decode(Token token) const;
+  // The bytes of a whole text. What comes first may lose the blank that encoding put there.
   std::string decode(std::span<const Token> tokens) const;
+  const TokenDecoder& decoder() const;
 
   // The id of a token by its bytes, special and other added tokens included.
   std::optional<Token> find(std::string_view bytes) const;
@@ -60,8 +71,8 @@ class Tokenizer {
 
  private:
   struct Parts;
-  explicit Tokenizer(std::unique_ptr<const Parts> parts);
-  std::unique_ptr<const Parts> parts_;
+  explicit Tokenizer(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace engine::model

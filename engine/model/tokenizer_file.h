@@ -1,39 +1,34 @@
-// What tokenizer.json says, checked: everything that would need another algorithm than byte-level
-// BPE is refused here. Internal.
+// The tokens that tokenizer.json lists: its vocabulary and its added tokens. Internal.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
-#include "model/splitter.h"
+#include "model/added_tokens.h"
+#include "model/json_file.h"
 #include "model/token.h"
 
 namespace engine::model {
 
-struct AddedToken {
-  Token token;
-  std::string content;  // matched in text before anything else
-  bool special;
-};
-
-struct MergeRule {
-  Token left, right, result;
-};
-
 struct TokenizerFile {
-  // By id: the bytes of each token of the vocabulary, empty where the id has none. Added tokens are
-  // not in it.
-  std::vector<std::string> vocabulary;
-  std::vector<MergeRule> merges;  // best first
+  std::unordered_map<std::string, Token> ids;  // of the vocabulary, by the text in the file
   std::vector<AddedToken> added;
-  std::vector<SplitRule> splits;  // applied one after the other
-  bool ignore_merges = false;  // a piece that is a token of the vocabulary is not built by merges
-  bool nfc = false;            // text is expected in Unicode's NFC form
 
-  // Throws ModelError.
-  static TokenizerFile parse(std::string_view json, const std::filesystem::path& file);
+  // `root` is the whole file. Throws ModelError.
+  static TokenizerFile read(const JsonNode& root);
+
+  // One more than the largest id.
+  std::size_t size() const { return special_.size(); }
+
+  bool is_special(Token token) const { return special_[static_cast<std::size_t>(token)]; }
+
+  // Throws ModelError, at `place`, for a text that is not in the vocabulary.
+  Token id_of(const std::string& text, const JsonNode& place) const;
+
+ private:
+  std::vector<bool> special_;  // by id
 };
 
 }  // namespace engine::model

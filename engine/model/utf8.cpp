@@ -47,6 +47,28 @@ char32_t code_point(std::string_view character) {
   return point;
 }
 
+void append_character(std::string& text, char32_t point) {
+  if (point < 0x80) {
+    text += static_cast<char>(point);
+    return;
+  }
+  const unsigned tails = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+  constexpr unsigned kLead[] = {0, 0xC0, 0xE0, 0xF0};
+  text += static_cast<char>(kLead[tails] | point >> 6U * tails);
+  for (unsigned left = tails; left-- > 0;)
+    text += static_cast<char>(0x80U | (point >> 6U * left & 0x3FU));
+}
+
+std::string replace_invalid(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const Utf8Step step = utf8_step(text);
+    result += step.kind == Utf8::kCharacter ? text.substr(0, step.length) : kReplacementCharacter;
+    text.remove_prefix(step.length);
+  }
+  return result;
+}
+
 std::size_t utf8_stretch(std::string_view text, bool valid) {
   std::size_t at = 0;
   while (at < text.size()) {

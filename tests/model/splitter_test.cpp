@@ -9,13 +9,24 @@
 namespace engine::model {
 namespace {
 
+using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::vector<std::string> split(const SplitRule& rule, std::string_view text) {
-  std::vector<std::string_view> pieces;
-  Splitter(rule, "tokenizer.json", "split").split(text, pieces);
-  return {pieces.begin(), pieces.end()};
+std::vector<std::string> split(const Splitter& splitter, std::string_view text) {
+  std::vector<std::string> pieces;
+  for (const Range piece : splitter.split(text))
+    pieces.emplace_back(text.substr(piece.begin, piece.end - piece.begin));
+  return pieces;
+}
+
+Pattern regex(std::string_view pattern) {
+  const json node = {{"Regex", pattern}};
+  return Pattern::read(JsonNode(node, "tokenizer.json"));
+}
+
+std::vector<std::string> split(std::string_view pattern, std::string_view text) {
+  return split(Splitter(regex(pattern), SplitBehavior::kIsolated), text);
 }
 
 constexpr std::string_view kGpt2 =
@@ -26,53 +37,88 @@ constexpr std::string_view kLlama3 =
 
 TEST(Splitter, Gpt2Words) {
   EXPECT_THAT(
-      split({std::string(kGpt2)}, "Hello world's  end, 42 times\n\n x"),
+      split(kGpt2, "Hello world's  end, 42 times\n\n x"),
       ElementsAre("Hello", " world", "'s", " ", " end", ",", " 42", " times", "\n\n", " x"));
 }
 
 TEST(Splitter, Llama3Words) {
-  EXPECT_THAT(split({std::string(kLlama3)}, "It'S 12345 (ok)\r\n  go"),
+  EXPECT_THAT(split(kLlama3, "It'S 12345 (ok)\r\n  go"),
               ElementsAre("It", "'S", " ", "123", "45", " (", "ok", ")\r\n", " ", " go"));
 }
 
 TEST(Splitter, LettersAreUnicode) {
   EXPECT_THAT(
-      split({std::string(kGpt2)}, "\u00e9t\u00e9 \u0434\u0430\u00a0\u4f60\u597d!\u0661"),
+      split(kGpt2, "\u00e9t\u00e9 \u0434\u0430\u00a0\u4f60\u597d!\u0661"),
       ElementsAre("\u00e9t\u00e9", " \u0434\u0430", "\u00a0", "\u4f60\u597d", "!", "\u0661"));
 }
 
 TEST(Splitter, StretchesBetweenMatchesArePieces) {
-  EXPECT_THAT(split({"[0-9]"}, "ab12c"), ElementsAre("ab", "1", "2", "c"));
-  EXPECT_THAT(split({"[0-9]"}, ""), ElementsAre());
-  EXPECT_THAT(split({"[0-9]"}, "abc"), ElementsAre("abc"));
+  EXPECT_THAT(split("[0-9]", "ab12c"), ElementsAre("ab", "1", "2", "c"));
+  EXPECT_THAT(split("[0-9]", ""), ElementsAre());
+  EXPECT_THAT(split("[0-9]", "abc"), ElementsAre("abc"));
 }
 
-TEST(Splitter, EmptyMatchesCutNothing) {
-  EXPECT_THAT(split({"x*"}, "a\u00e9xxb"), ElementsAre("a\u00e9", "xx", "b"));
-  EXPECT_THAT(split({"(?=b)"}, "abab"), ElementsAre("abab"));
-  EXPECT_THAT(split({"$"}, "ab"), ElementsAre("ab"));
+// As Oniguruma's loop in Hugging Face's library does.
+TEST(Splitter, EmptyMatchesCut) {
+  EXPECT_THAT(split("x*", "a\u00e9xxb"), ElementsAre("a", "\u00e9", "xx", "b"));
+  EXPECT_THAT(split("(?=b)", "abab"), ElementsAre("a", "ba", "b"));
+  EXPECT_THAT(split("$", "ab"), ElementsAre("ab"));
 }
 
 TEST(Splitter, LiteralPatternsHaveNoMetacharacters) {
-  EXPECT_THAT(split({.pattern = ".*", .regex = false}, "a.*b"), ElementsAre("a", ".*", "b"));
+  EXPECT_THAT(split(Splitter(Pattern(std::string(".*")), SplitBehavior::kIsolated), "a.*b"),
+              ElementsAre("a", ".*", "b"));
+}
+
+TEST(Splitter, Behaviors) {
+  const auto cut = [](SplitBehavior behavior, bool invert = false) {
+    return split(Splitter(Pattern(std::string("-")), behavior, invert), "the-final--countdown");
+  };
+  EXPECT_THAT(cut(SplitBehavior::kRemoved), ElementsAre("the", "final", "countdown"));
+  EXPECT_THAT(cut(SplitBehavior::kIsolated),
+              ElementsAre("the", "-", "final", "-", "-", "countdown"));
+  EXPECT_THAT(cut(SplitBehavior::kMergedWithPrevious),
+              ElementsAre("the-", "final-", "-", "countdown"));
+  EXPECT_THAT(cut(SplitBehavior::kMergedWithNext), ElementsAre("the", "-final", "-", "-countdown"));
+  EXPECT_THAT(cut(SplitBehavior::kContiguous), ElementsAre("the", "-", "final", "--", "countdown"));
+  EXPECT_THAT(cut(SplitBehavior::kRemoved, true), ElementsAre("-", "-", "-"));
+  EXPECT_THAT(cut(SplitBehavior::kMergedWithNext, true),
+              ElementsAre("the-", "final-", "-", "countdown"));
+}
+
+// What Oniguruma reads otherwise than PCRE2.
+TEST(Splitter, PatternsAreOnigurumas) {
+  EXPECT_THAT(split(R"(\s+)", "a\u0085b\u180ec"), ElementsAre("a", "\u0085", "b\u180ec"));
+  EXPECT_THAT(split(R"([^\s]+)", "\u00a0\u180e "), ElementsAre("\u00a0", "\u180e", " "));
+  EXPECT_THAT(split(R"(\w+)", "-e\u0301_\u0661\u00b2-"),
+              ElementsAre("-", "e\u0301_\u0661", "\u00b2-"));
+  EXPECT_THAT(split(R"(\h+|[\h.]$)", "xfa0g.\n"), ElementsAre("x", "fa0", "g", ".", "\n"));
+  EXPECT_THAT(split(R"(a$)", "a\na"), ElementsAre("a", "\n", "a"));
 }
 
 TEST(Splitter, RefusesPatternsThatDoNotCompile) {
-  const auto error = [](const std::string& pattern) {
-    return error_of([&] { Splitter({pattern}, "tokenizer.json", "pre_tokenizer, split 0"); });
-  };
-  EXPECT_THAT(error("a(b"),
-              HasSubstr("tokenizer.json: pre_tokenizer, split 0: regex, at offset 3"));
+  const auto error = [](const std::string& pattern) { return error_of([&] { regex(pattern); }); };
+  EXPECT_THAT(error("a(b"), HasSubstr("tokenizer.json: Regex: regex, at offset 3"));
   EXPECT_THAT(error(""), HasSubstr("empty pattern"));
   EXPECT_THAT(error(std::string(70'000, 'a')), HasSubstr("pattern of 70000 bytes"));
   EXPECT_THAT(error(R"(a\Cb)"), HasSubstr("regex, at offset"));
 }
 
+TEST(Splitter, RefusesWhatOnlyOnigurumaKnows) {
+  const auto error = [](const std::string& pattern) { return error_of([&] { regex(pattern); }); };
+  EXPECT_THAT(error("[a&&[b]]"), HasSubstr("at offset 2: an intersection of sets is not"));
+  EXPECT_THAT(error("[a[b]]"), HasSubstr("at offset 2: a set inside of a set is not"));
+  EXPECT_THAT(error("a{1,3}+"), HasSubstr("at offset 5: a repeated count is not supported"));
+  EXPECT_THAT(error("(?m:a)"), HasSubstr("at offset 0: the option \"m\" is not supported"));
+  EXPECT_THAT(error("[\\W]"), HasSubstr("at offset 1: \\W in a set is not supported"));
+  for (const char* pattern : {"(?i:a)", "(?=a)", "(?<!a)b", "[[:alpha:]]", "[]a]", "a{1,3}"})
+    EXPECT_EQ(error(pattern), "no error") << pattern;
+}
+
 // Exponential backtracking ends in an error, not in a hang.
 TEST(Splitter, RunawayMatchesAreStopped) {
-  const SplitRule rule{"(a|aa|b)+$|(a+)+x"};
-  EXPECT_THAT(error_of([&] { split(rule, std::string(60, 'a') + "!"); }),
-              HasSubstr("split: splitting text, at byte 0 of 61: match limit exceeded"));
+  EXPECT_THAT(error_of([] { split("(a|aa|b)+$|(a+)+x", std::string(60, 'a') + "!"); }),
+              HasSubstr("Regex: matching text, at byte 0 of 61: match limit exceeded"));
 }
 
 TEST(Splitter, LongStretchesAreFine) {
@@ -82,7 +128,7 @@ TEST(Splitter, LongStretchesAreFine) {
       for (int i = 0; i < 300'000; ++i)
         text += unit;
       std::size_t total = 0;
-      for (const std::string& piece : split({std::string(pattern)}, text + "x")) {
+      for (const std::string& piece : split(pattern, text + "x")) {
         total += piece.size();
       }
       EXPECT_EQ(total, text.size() + 1);
