@@ -22,6 +22,9 @@ struct Dispatch {
   int operator()(const InfoSettings& settings) const { return info_command(settings, streams); }
   int operator()(const BenchSettings& settings) const { return bench_command(settings, streams); }
   int operator()(const ServeSettings& settings) const { return serve_command(settings, streams); }
+  int operator()(const TokenizeSettings& settings) const {
+    return tokenize_command(settings, streams);
+  }
   int operator()(const InitModelSettings& settings) const {
     return init_model_command(settings, streams);
   }

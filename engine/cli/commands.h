@@ -13,6 +13,7 @@ int kv_diff_command(const KvDiffSettings& settings, const Streams& streams);
 int info_command(const InfoSettings& settings, const Streams& streams);
 int bench_command(const BenchSettings& settings, const Streams& streams);
 int serve_command(const ServeSettings& settings, const Streams& streams);
+int tokenize_command(const TokenizeSettings& settings, const Streams& streams);
 int init_model_command(const InitModelSettings& settings, const Streams& streams);
 
 }  // namespace engine::cli

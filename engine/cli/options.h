@@ -88,6 +88,12 @@ struct ServeSettings {
   runtime::GenerateParams params;  // drafting and acceptance
 };
 
+// Of a model's tokenizer; no weights are read.
+struct TokenizeSettings {
+  std::filesystem::path model;     // a folder, or a tokenizer.json; empty: the built-in model
+  std::vector<std::string> texts;  // empty: requests from standard input
+};
+
 struct InitModelSettings {
   std::string preset = "micro";
   std::uint64_t seed = 0;

@@ -14,6 +14,15 @@ constexpr const char* kFooter =
     "settings\n"
     "or backend failed (one line on standard error says what).";
 
+constexpr const char* kTokenizeFooter =
+    "A request is one line of JSON, and so is its answer:\n"
+    "  {\"text\": TEXT}        {\"ids\": [...]}; also: \"special\": false, special tokens' text is "
+    "text;\n"
+    "                        \"prompt\": true, with the tokens that begin and end a sequence\n"
+    "  {\"ids\": [...]}        {\"text\": TEXT}; also: \"special\": false, special tokens give no "
+    "text;\n"
+    "                        \"stream\": true, \"parts\" are what each token completes";
+
 void add_engine_options(CLI::App& app, EngineSettings& settings) {
   app.add_option("-m,--model", settings.model,
                  "Model folder (config.json, model.safetensors, tokenizer.json)")
@@ -107,6 +116,7 @@ struct Parser {
   InfoSettings info;
   BenchSettings bench;
   ServeSettings serve;
+  TokenizeSettings tokenize;
   InitModelSettings init_model;
 
   Parser() {
@@ -122,6 +132,7 @@ struct Parser {
     info_app->add_flag("--json", info.json, "Print JSON");
     define_bench();
     define_serve();
+    define_tokenize();
     define_init_model();
   }
 
@@ -247,6 +258,16 @@ struct Parser {
     sub->add_flag("--log-prompts", server.log_prompts, "Put prompts into the log");
   }
 
+  void define_tokenize() {
+    CLI::App* sub = app.add_subcommand(
+        "tokenize", "Print the token ids of texts, or the text of token ids, as lines of JSON");
+    sub->add_option("-m,--model", tokenize.model, "Model folder, or a tokenizer.json alone")
+        ->default_str("the built-in model");
+    sub->add_option("text", tokenize.texts, "Texts, each as a whole prompt")
+        ->default_str("requests from standard input");
+    sub->footer(kTokenizeFooter);
+  }
+
   void define_init_model() {
     CLI::App* sub =
         app.add_subcommand("init-model", "Write a random model, the same on every machine");
@@ -270,6 +291,7 @@ struct Parser {
     if (name == "info") return info;
     if (name == "bench") return bench;
     if (name == "serve") return serve;
+    if (name == "tokenize") return tokenize;
     return init_model;
   }
 };

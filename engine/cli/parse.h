@@ -9,8 +9,9 @@
 
 namespace engine::cli {
 
-using Command = std::variant<RunSettings, ChatSettings, DigestSettings, KvDiffSettings,
-                             InfoSettings, BenchSettings, ServeSettings, InitModelSettings>;
+using Command =
+    std::variant<RunSettings, ChatSettings, DigestSettings, KvDiffSettings, InfoSettings,
+                 BenchSettings, ServeSettings, TokenizeSettings, InitModelSettings>;
 
 // The command to run, or the exit code where the command line was help or was wrong; what there is
 // to say has then been printed.

@@ -15,15 +15,6 @@ namespace {
 
 constexpr std::size_t kDefaultContext = 4096;
 
-std::filesystem::path find_model(const EngineSettings& settings) {
-  if (!settings.model.empty()) return settings.model;
-  const std::filesystem::path built_in = DEFAULT_MODEL_DIR;
-  if (std::filesystem::exists(built_in / "config.json")) return built_in;
-  throw std::runtime_error(fmt::format(
-      "no --model given and no built-in model at {}; make one with: engine init-model DIR",
-      built_in.string()));
-}
-
 runtime::EngineOptions engine_options(const EngineSettings& settings,
                                       const model::ModelConfig& config, const Streams& streams) {
   runtime::EngineOptions options = settings.engine;
@@ -39,8 +30,17 @@ runtime::EngineOptions engine_options(const EngineSettings& settings,
 
 }  // namespace
 
+std::filesystem::path find_model(const std::filesystem::path& model) {
+  if (!model.empty()) return model;
+  const std::filesystem::path built_in = DEFAULT_MODEL_DIR;
+  if (std::filesystem::exists(built_in / "config.json")) return built_in;
+  throw std::runtime_error(fmt::format(
+      "no --model given and no built-in model at {}; make one with: engine init-model DIR",
+      built_in.string()));
+}
+
 Session::Session(const EngineSettings& settings, const Streams& streams)
-    : directory_(find_model(settings)),
+    : directory_(find_model(settings.model)),
       model_(model::Model::load(directory_)),
       backend_(kernels::make_backend(settings.backend, {.threads = settings.threads,
                                                         .row_invariant = settings.row_invariant})),

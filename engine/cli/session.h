@@ -34,6 +34,10 @@ class Session {
   runtime::EngineOptions options_;
 };
 
+// `model`, or the built-in model's folder if it is empty. Throws std::runtime_error if there is
+// none.
+std::filesystem::path find_model(const std::filesystem::path& model);
+
 // The prompt that asks for the reply to these messages. Throws std::runtime_error if the model has
 // no chat template, ModelError for a role that the template does not have.
 std::vector<kernels::Token> encode_messages(const model::Model& model,
