@@ -199,8 +199,7 @@ GenerationRequest read_completion(const JsonField& body, const Served& served) {
 }
 
 std::vector<model::Token> read_tokens(const JsonField& field, const Served& served) {
-  if (field.value().is_string())
-    return served.model.tokenizer().encode_prompt(field.string());
+  if (field.value().is_string()) return served.model.tokenizer().encode_prompt(field.string());
   if (!field.value().is_array()) field.fail_expected("a text or an array of token ids");
   const std::vector<JsonField> elements = field.elements();
   if (elements.size() == 1 && !elements[0].value().is_number())
