@@ -45,12 +45,13 @@ class BaseRun {
 
   void by_anchors(BaseStep& step) {
     Judgement j = judge(*step.patch, tree_);
+    std::vector<Finding> findings = explained(j.failures);
     if (j.verdict == Verdict::kAlreadyApplied) {
-      j.findings.push_back({.verdict = j.verdict,
-                            .origin = {.file = step.patch->name, .line = 1, .column = 1},
-                            .message = "the old base has it already; it must be without it"});
+      findings.push_back({.verdict = j.verdict,
+                          .origin = {.file = step.patch->name, .line = 1, .column = 1},
+                          .message = "the old base has it already; it must be without it"});
     }
-    refuse(j.findings);
+    refuse(findings);
     step.after = std::move(j.after);
   }
 

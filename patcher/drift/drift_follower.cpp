@@ -49,7 +49,7 @@ void DriftFollower::follow(Followed& followed, const Revision& at, FileMap& file
   std::optional<Memo>& memo = followed.memo;
   if (!memo || !same_states(memo->paths, memo->before, files)) {
     const Patch& patch = series_.patches[followed.patch];
-    const Judgement judgement = judge(patch, files, Failures::kVerdict);
+    const Judgement judgement = judge(patch, files);
     memo = Memo{.paths = named_paths(patch)};
     for (const std::string& path : memo->paths) {
       memo->before.push_back(files.get(path));
@@ -74,7 +74,7 @@ void DriftFollower::note(Followed& followed, const Revision& at, Verdict verdict
     drift.events.push_back({.at = at, .verdict = verdict});
     DriftEvent& event = drift.events.back();
     if (verdict == Verdict::kObsolete) event.findings = {upstream_has_it(*drift.patch, at)};
-    if (has_why) event.findings = judge(*drift.patch, files).findings;
+    if (has_why) event.findings = explained(judge(*drift.patch, files).failures);
     event.latest = event.findings;
   } else if (has_why) {
     // The verdict is as old as it was; where and why will be as of the last of these.
@@ -85,7 +85,7 @@ void DriftFollower::note(Followed& followed, const Revision& at, Verdict verdict
 void DriftFollower::explain(Followed& followed) {
   if (!followed.unexplained) return;
   PatchDrift& drift = drift_.patches[followed.patch];
-  drift.events.back().latest = judge(*drift.patch, *followed.unexplained).findings;
+  drift.events.back().latest = explained(judge(*drift.patch, *followed.unexplained).failures);
   followed.unexplained.reset();
 }
 

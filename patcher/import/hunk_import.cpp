@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "patcher/hunk/anchor.h"
-#include "patcher/hunk/locate.h"
+#include "patcher/hunk/place.h"
 #include "patcher/import/hunk_draft.h"
 #include "patcher/import/import_scopes.h"
 #include "patcher/patch/patch_rules.h"
@@ -237,8 +237,8 @@ class FileImport {
   bool makes(const Hunk& hunk, const std::string& wanted) const {
     in_damage_ = false;
     if (!hunk_faults(hunk).empty()) return false;
-    HunkResult result = locate_hunk(before_, hunk, ScopeRule::kStrict, Failures::kVerdict);
-    in_damage_ = result.failure && result.failure->verdict == Verdict::kDamagedParse;
+    Placement result = place_hunk(before_, hunk);
+    in_damage_ = result.failure && result.failure->verdict() == Verdict::kDamagedParse;
     if (result.failure) return false;
     sort_edits(result.edits);
     return !first_overlap(result.edits) && apply_edits(bytes(), result.edits) == wanted;

@@ -187,7 +187,7 @@ class Importer {
       return false;
     }
     if (judgement.verdict != Verdict::kApplies) {
-      const Finding& first = judgement.findings.front();
+      const Finding first = explained(judgement.failures.front());
       why = first.message;
       for (const std::string& hint : first.hints)
         why += "; " + hint;

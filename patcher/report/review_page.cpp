@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "patcher/hunk/locate.h"
+#include "patcher/hunk/place.h"
 #include "patcher/report/diff.h"
 #include "patcher/report/html.h"
 #include "patcher/report/review_style.h"
@@ -57,10 +57,10 @@ class FileView {
     const Lines& lines = before_.source->lines();
     anchor_.resize(lines.count());
     for (const Hunk& hunk : change.hunks) {
-      const HunkResult result = locate_hunk(*before_.source, hunk, ScopeRule::kStrict);
+      const Placement result = place_hunk(*before_.source, hunk);
       if (result.failure) continue;
-      const size_t last = lines.line_of(std::max(result.site_end, 1u) - 1);
-      for (size_t l = lines.line_of(result.site_begin); l <= last; ++l)
+      const size_t last = lines.line_of(std::max(result.end, 1u) - 1);
+      for (size_t l = lines.line_of(result.begin); l <= last; ++l)
         anchor_[l] = true;
     }
   }

@@ -22,11 +22,11 @@ PartState part_state(const TrialPart& forward, const TrialPart& backward) {
   return backward.done ? PartState::kInPlace : PartState::kNeither;
 }
 
-std::vector<PartState> part_states(const Trial& forward, const Trial& backward) {
+std::vector<PartState> part_states(const std::vector<TrialPart>& forward,
+                                   const std::vector<TrialPart>& backward) {
   std::vector<PartState> states;
-  for (size_t i = 0; i < forward.parts.size(); ++i) {
-    states.push_back(part_state(forward.parts[i], backward.parts[i]));
-  }
+  for (size_t i = 0; i < forward.size(); ++i)
+    states.push_back(part_state(forward[i], backward[i]));
   return states;
 }
 
@@ -34,14 +34,9 @@ bool all(const std::vector<PartState>& states, PartState wanted) {
   return std::all_of(states.begin(), states.end(), [&](PartState s) { return s == wanted; });
 }
 
-bool makes(const Patch& patch, const FileMap& from, const FileMap& result) {
-  const Trial trial = try_patch(patch, from, ScopeRule::kStrict, Failures::kFirst);
-  return trial.ok() && trial.after.same_as(result);
-}
-
-std::optional<FileMap> confirm_undone(const Patch& patch, const FileMap& now, Trial backward) {
-  if (!backward.ok() || !makes(patch, backward.after, now)) return std::nullopt;
-  return std::move(backward.after);
+bool makes(const Patch& patch, const FileMap& from, const FileMap& result, TrialCache& cache) {
+  const auto trial = try_whole(patch, from, ScopeRule::kStrict, cache);
+  return trial && trial->after.same_as(result);
 }
 
 Finding finding_for(const Patch& patch, Verdict verdict, std::string message) {
@@ -52,14 +47,14 @@ Finding finding_for(const Patch& patch, Verdict verdict, std::string message) {
 
 class Judge {
  public:
-  Judge(const Patch& patch, const FileMap& before, Failures failures, const TrialCache* cache)
+  Judge(const Patch& patch, const FileMap& before, TrialCache& cache)
       : patch_(patch),
         undoing_(reversed(patch)),
         before_(before),
         cache_(cache),
-        forward_(try_patch(patch, before, ScopeRule::kStrict, failures, cache)),
-        backward_(try_patch(undoing_, before, ScopeRule::kUndo, Failures::kVerdict, cache)),
-        states_(part_states(forward_, backward_)),
+        forward_(try_patch(patch, before, ScopeRule::kStrict, cache)),
+        backward_(try_patch(undoing_, before, ScopeRule::kUndo, cache)),
+        states_(part_states(forward_.parts, backward_.parts)),
         out_{.paths = forward_.paths, .after = before} {}
 
   Judgement run() {
@@ -77,16 +72,19 @@ class Judge {
   }
 
  private:
-  void refuse(Verdict verdict, std::vector<Finding> findings) {
-    out_.verdict = verdict;
-    out_.findings = std::move(findings);
+  void refuse(Finding why) {
+    out_.verdict = why.verdict;
+    out_.failures.insert(out_.failures.begin(), {.finding = std::move(why)});
   }
   void refuse(Verdict verdict, std::string message) {
-    refuse(verdict, {finding_for(patch_, verdict, std::move(message))});
+    refuse(finding_for(patch_, verdict, std::move(message)));
+  }
+  void add(const std::vector<TrialFailure>& failures) {
+    out_.failures.insert(out_.failures.end(), failures.begin(), failures.end());
   }
 
   void in_tree() {
-    if (confirm_undone(patch_, before_, backward_)) {
+    if (backward_.ok() && makes(patch_, backward_.after, before_, cache_)) {
       out_.verdict = Verdict::kAlreadyApplied;
       return;
     }
@@ -94,20 +92,22 @@ class Judge {
   }
 
   void partly(size_t in_place) {
-    refuse(Verdict::kOutdated,
-           fmt::format("partly applied: {} of {} parts are in place", in_place, states_.size()));
+    Finding f = finding_for(
+        patch_, Verdict::kOutdated,
+        fmt::format("partly applied: {} of {} parts are in place", in_place, states_.size()));
     for (size_t i = 0; i < states_.size(); ++i) {
       const char* state = states_[i] == PartState::kInPlace   ? "in place"
                           : states_[i] == PartState::kPending ? "not applied"
                                                               : "neither there nor possible";
-      out_.findings.front().hints.push_back(fmt::format("{}: {}", forward_.parts[i].what, state));
+      f.hints.push_back(fmt::format("{}: {}", forward_.parts[i].what, state));
     }
-    for (Finding& f : forward_.failures)
-      out_.findings.push_back(f);
+    refuse(std::move(f));
+    add(forward_.failures);
   }
 
   void not_possible() {
-    refuse(forward_.failures.front().verdict, forward_.failures);
+    out_.verdict = forward_.failures.front().finding.verdict;
+    add(forward_.failures);
     if (out_.verdict != Verdict::kMissing) return;
     for (const FileChange& change : patch_.changes) {
       const FileState state = before_.get(change.path);
@@ -118,36 +118,32 @@ class Judge {
   }
 
   void another(const Hunk& hunk) {
-    out_.verdict = Verdict::kOutdated;
     Finding f = finding_for(patch_, Verdict::kOutdated,
                             "the tree is closer to what the hunk makes than to what it needs");
     f.origin.line = hunk.line;
     f.hints.push_back("another version of the patch may be applied: take that one off first");
-    out_.findings.insert(out_.findings.begin(), std::move(f));
+    refuse(std::move(f));
   }
 
   void pending() {
     if (forward_.after.same_as(before_)) {
       return refuse(Verdict::kNoEffect, "the patch changes nothing");
     }
-    const Trial undone =
-        try_patch(undoing_, forward_.after, ScopeRule::kUndo, Failures::kAll, cache_);
-    const Trial again =
-        try_patch(patch_, forward_.after, ScopeRule::kStrict, Failures::kParts, cache_);
-    const std::vector<PartState> states = part_states(again, undone);
+    const Trial undone = try_patch(undoing_, forward_.after, ScopeRule::kUndo, cache_);
+    const auto again = try_parts(patch_, forward_.after, ScopeRule::kStrict, cache_);
+    const std::vector<PartState> states = part_states(again, undone.parts);
     if (!undone.ok() || !all(states, PartState::kInPlace)) {
-      refuse(Verdict::kAmbiguous, "once applied, the patch could not be told from not applied");
+      Finding f = finding_for(patch_, Verdict::kAmbiguous,
+                              "once applied, the patch could not be told from not applied");
       for (size_t i = 0; i < states.size(); ++i) {
         if (states[i] == PartState::kInPlace) continue;
-        out_.findings.front().hints.push_back(
-            fmt::format("{}: give it more context", forward_.parts[i].what));
+        f.hints.push_back(fmt::format("{}: give it more context", forward_.parts[i].what));
       }
-      for (const Finding& f : undone.failures)
-        out_.findings.push_back(f);
-      return;
+      refuse(std::move(f));
+      return add(undone.failures);
     }
     if (!undone.after.same_as(before_)) {
-      if (!makes(patch_, undone.after, forward_.after)) {
+      if (!makes(patch_, undone.after, forward_.after, cache_)) {
         return refuse(Verdict::kAmbiguous,
                       "once applied and taken off, the patch would not make the same bytes again");
       }
@@ -174,7 +170,7 @@ class Judge {
   const Patch& patch_;
   const Patch undoing_;
   const FileMap& before_;
-  const TrialCache* cache_;  // may be null
+  TrialCache& cache_;
   Trial forward_;
   Trial backward_;
   std::vector<PartState> states_;
@@ -183,17 +179,27 @@ class Judge {
 
 }  // namespace
 
-std::optional<FileMap> take_off(const Patch& patch, const FileMap& now) {
-  Trial backward = try_patch(reversed(patch), now, ScopeRule::kUndo, Failures::kFirst);
-  if (!backward.ok()) return std::nullopt;
-  const Trial forward = try_patch(patch, now, ScopeRule::kStrict, Failures::kParts);
-  if (!all(part_states(forward, backward), PartState::kInPlace)) return std::nullopt;
-  return confirm_undone(patch, now, std::move(backward));
+std::optional<FileMap> take_off(const Patch& patch, const FileMap& now, TrialCache& cache) {
+  auto backward = try_whole(reversed(patch), now, ScopeRule::kUndo, cache);
+  if (!backward) return std::nullopt;
+  const auto forward = try_parts(patch, now, ScopeRule::kStrict, cache);
+  const bool in_place = all(part_states(forward, backward->parts), PartState::kInPlace);
+  if (!in_place || !makes(patch, backward->after, now, cache)) return std::nullopt;
+  return std::move(backward->after);
 }
 
-Judgement judge(const Patch& patch, const FileMap& before, Failures failures,
-                const TrialCache* cache) {
-  return Judge(patch, before, failures, cache).run();
+std::optional<FileMap> take_off(const Patch& patch, const FileMap& now) {
+  TrialCache cache;
+  return take_off(patch, now, cache);
+}
+
+Judgement judge(const Patch& patch, const FileMap& before, TrialCache& cache) {
+  return Judge(patch, before, cache).run();
+}
+
+Judgement judge(const Patch& patch, const FileMap& before) {
+  TrialCache cache;
+  return judge(patch, before, cache);
 }
 
 }  // namespace patcher

@@ -19,6 +19,22 @@ PatchPlan blank_plan(const Series& series, size_t i, const FileMap& before) {
           .after = before};
 }
 
+SeriesState state_of(const Series& series, const FileMap& on_disk, TrialCache& cache) {
+  for (size_t k = series.patches.size(); k > 0; --k) {
+    std::vector<FileMap> states{on_disk};
+    for (size_t i = k; i > 0; --i) {
+      const Patch& patch = series.patches[i - 1];
+      auto without = patch.usable() ? take_off(patch, states.back(), cache) : std::nullopt;
+      if (!without) break;
+      states.push_back(std::move(*without));
+    }
+    if (states.size() != k + 1) continue;
+    std::reverse(states.begin(), states.end());
+    return {.applied = k, .states = std::move(states)};
+  }
+  return {.applied = 0, .states = {on_disk}};
+}
+
 class ApplyPlanner {
  public:
   ApplyPlanner(const Series& series, const FileMap& on_disk, Review* review, InTree in_tree)
@@ -28,7 +44,7 @@ class ApplyPlanner {
         plan_{.on_disk = on_disk, .result = on_disk} {}
 
   Plan run() {
-    SeriesState state = detect_state(series_, plan_.on_disk);
+    SeriesState state = state_of(series_, plan_.on_disk, cache_);
     plan_.applied = state.applied;
     for (size_t i = 0; i < state.applied; ++i) {
       PatchPlan p = blank_plan(series_, i, state.states[i]);
@@ -37,9 +53,9 @@ class ApplyPlanner {
       if (in_tree_ == InTree::kUpstream) obsolete(p, "its change is in the tree");
       plan_.patches.push_back(std::move(p));
     }
-    const TrialCache cache = try_ahead(series_, state.applied, plan_.on_disk);
+    try_ahead(series_, state.applied, plan_.on_disk, cache_);
     for (size_t i = state.applied; i < series_.patches.size(); ++i)
-      judge_next(i, cache);
+      judge_next(i);
     if (plan_.refused()) {
       add_order_hints();
       if (review_ != nullptr) add_carry_hints();
@@ -49,15 +65,15 @@ class ApplyPlanner {
   }
 
  private:
-  void judge_next(size_t i, const TrialCache& cache) {
+  void judge_next(size_t i) {
     PatchPlan p = blank_plan(series_, i, plan_.result);
     if (!p.patch->usable()) {
       p.verdict = p.patch->errors.front().verdict;
       p.findings = p.patch->errors;
     } else {
-      Judgement j = judge(*p.patch, p.before, Failures::kAll, &cache);
+      Judgement j = judge(*p.patch, p.before, cache_);
       p.verdict = j.verdict;
-      p.findings = std::move(j.findings);
+      p.findings = explained(j.failures);
       for (Finding& note : j.notes) {
         if (is_news(note)) p.notes.push_back(std::move(note));
       }
@@ -112,7 +128,7 @@ class ApplyPlanner {
       if (!absent) continue;
       for (const PatchPlan& later : plan_.patches) {
         if (later.number <= p.number || later.verdict != Verdict::kApplies) continue;
-        if (!try_patch(*p.patch, later.after).ok()) continue;
+        if (!try_whole(*p.patch, later.after, ScopeRule::kStrict, cache_)) continue;
         p.findings.front().hints.push_back(
             fmt::format("would apply after patch {} ({})", later.number, later.patch->name));
         break;
@@ -135,6 +151,7 @@ class ApplyPlanner {
   Review* review_;  // may be null
   InTree in_tree_;
   Plan plan_;
+  TrialCache cache_;
   std::set<std::pair<std::string, std::string>> told_;
 };
 
@@ -163,19 +180,8 @@ Verdict Plan::verdict() const {
 }
 
 SeriesState detect_state(const Series& series, const FileMap& on_disk) {
-  for (size_t k = series.patches.size(); k > 0; --k) {
-    std::vector<FileMap> states{on_disk};
-    for (size_t i = k; i > 0; --i) {
-      const Patch& patch = series.patches[i - 1];
-      auto without = patch.usable() ? take_off(patch, states.back()) : std::nullopt;
-      if (!without) break;
-      states.push_back(std::move(*without));
-    }
-    if (states.size() != k + 1) continue;
-    std::reverse(states.begin(), states.end());
-    return {.applied = k, .states = std::move(states)};
-  }
-  return {.applied = 0, .states = {on_disk}};
+  TrialCache cache;
+  return state_of(series, on_disk, cache);
 }
 
 Plan plan_apply(const Series& series, const FileMap& on_disk, Review* review, InTree in_tree) {

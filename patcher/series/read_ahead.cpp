@@ -42,51 +42,14 @@ Sources named_files(const Series& series, const FileMap& files) {
   return found;
 }
 
-// One file's way through the series.
-class FileRun {
- public:
-  struct Entry {
-    TrialCache::Key key;
-    SectionTrial trial;
-  };
-
-  explicit FileRun(std::shared_ptr<const Source> on_disk)
-      : path_(on_disk->path()), now_(std::move(on_disk)) {}
-
-  // Takes it to be what the patch will find, and then what the patch makes of it. Wrong where an
-  // operation changes the file, or another file's section is refused.
-  void step(const Patch& patch, const Patch& undoing) {
-    const auto after = sections(patch, now_, ScopeRule::kStrict, Failures::kAll);
-    sections(undoing, now_, ScopeRule::kUndo, Failures::kVerdict);
-    if (!after || after == now_) return;
-    now_ = after;
-    sections(undoing, now_, ScopeRule::kUndo, Failures::kAll);
-    sections(patch, now_, ScopeRule::kStrict, Failures::kParts);
+// What a patch does to the hunks of one file.
+Patch part_for(const Patch& patch, const std::string& path) {
+  Patch part{.name = patch.name};
+  for (const FileChange& change : patch.changes) {
+    if (change.path == path) part.changes.push_back(change);
   }
-
-  std::vector<Entry> take() { return std::move(entries_); }
-
- private:
-  // What the patch makes of `source`; null if it is refused here.
-  std::shared_ptr<const Source> sections(const Patch& patch, std::shared_ptr<const Source> source,
-                                         ScopeRule rule, Failures failures) {
-    bool refused = false;
-    for (const FileChange& change : patch.changes) {
-      if (change.path != path_) continue;
-      SectionTrial trial = try_section(patch, change, source, rule, failures);
-      auto after = trial.after ? trial.after : source;
-      refused = refused || !trial.failures.empty();
-      entries_.push_back(
-          {{std::move(source), patch.name, change.line, rule, failures}, std::move(trial)});
-      source = std::move(after);
-    }
-    return refused ? nullptr : source;
-  }
-
-  std::string path_;
-  std::shared_ptr<const Source> now_;
-  std::vector<Entry> entries_;
-};
+  return part;
+}
 
 }  // namespace
 
@@ -100,28 +63,19 @@ void read_ahead(const Series& series, const FileMap& files) {
   });
 }
 
-TrialCache try_ahead(const Series& series, size_t first, const FileMap& files) {
-  std::vector<const Patch*> patches;
-  for (size_t i = first; i < series.patches.size(); ++i) {
-    if (series.patches[i].usable()) patches.push_back(&series.patches[i]);
-  }
-  std::vector<Patch> undoing;
-  for (const Patch* patch : patches)
-    undoing.push_back(reversed(*patch));
+void try_ahead(const Series& series, size_t first, const FileMap& files, TrialCache& cache) {
   const Sources sources = named_files(series, files);
-  std::vector<std::vector<FileRun::Entry>> entries(sources.size());
+  std::vector<TrialCache> of_file(sources.size());
   parallel_for(sources.size(), [&](size_t i) {
-    FileRun run(sources[i]);
-    for (size_t p = 0; p < patches.size(); ++p)
-      run.step(*patches[p], undoing[p]);
-    entries[i] = run.take();
+    FileMap tree = files;  // has read all of them: the threads share what none of them changes
+    for (size_t p = first; p < series.patches.size(); ++p) {
+      const Patch part = part_for(series.patches[p], sources[i]->path());
+      if (!part.changes.empty() && series.patches[p].usable())
+        tree = judge(part, tree, of_file[i]).after;
+    }
   });
-  TrialCache cache;
-  for (auto& of_file : entries) {
-    for (FileRun::Entry& entry : of_file)
-      cache.add(std::move(entry.key), std::move(entry.trial));
-  }
-  return cache;
+  for (TrialCache& one : of_file)
+    cache.merge(std::move(one));
 }
 
 }  // namespace patcher

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "patcher/series/section_trial.h"
+#include "patcher/series/judge.h"
 #include "patcher/series/series.h"
 #include "patcher/tree/file_map.h"
 
@@ -13,9 +13,10 @@ namespace patcher {
 // for its tree.
 void read_ahead(const Series& series, const FileMap& files);
 
-// Tries the patches from series.patches[first] on, file by file, as judge() will if each applies:
-// what one file becomes does not depend on the others. Where a patch turns out to be refused for
-// another file, the later trials of its files were in vain.
-TrialCache try_ahead(const Series& series, size_t first, const FileMap& files);
+// Judges each file's part of the patches from series.patches[first] on, one after the other, and
+// keeps the trials: judge() of the whole patches then finds them made. What one file becomes does
+// not depend on the others; where a patch turns out to be refused for another file, the later
+// trials of its files were in vain.
+void try_ahead(const Series& series, size_t first, const FileMap& files, TrialCache& cache);
 
 }  // namespace patcher

@@ -4,98 +4,110 @@
 
 #include <algorithm>
 
+#include "patcher/hunk/explain.h"
 #include "patcher/syntax/health.h"
 
 namespace patcher {
 namespace {
 
-class SectionRun {
- public:
-  SectionRun(const Patch& patch, const FileChange& change, ScopeRule rule, Failures failures)
-      : patch_(patch), change_(change), rule_(rule), failures_(failures) {}
+Finding finding(const Patch& patch, const FileChange& change, Verdict verdict, Place place,
+                std::string message) {
+  return {.verdict = verdict,
+          .place = std::move(place),
+          .origin = {.file = patch.name, .line = change.line, .column = 1},
+          .message = std::move(message)};
+}
 
-  SectionTrial run(const std::shared_ptr<const Source>& before) {
-    std::vector<ByteEdit> edits;
-    for (size_t i = 0; i < change_.hunks.size(); ++i) {
-      if (failures_ == Failures::kFirst && !out_.failures.empty()) break;
-      out_.parts.push_back({.what = fmt::format("hunk {} of {} (line {})", i + 1, change_.path,
-                                                change_.hunks[i].line)});
-      if (before) hunk(*before, change_.hunks[i], edits);
+TrialFailure unplaced(const Patch& patch, const std::shared_ptr<const Source>& source,
+                      const Hunk& hunk, ScopeRule rule, Unplaced why) {
+  TrialFailure failure{.source = source, .hunk = hunk, .rule = rule, .unplaced = std::move(why)};
+  failure.finding.verdict = failure.unplaced.verdict();
+  failure.finding.place.file = source->path();
+  failure.finding.origin = {.file = patch.name, .line = hunk.line, .column = 1};
+  return failure;
+}
+
+SectionTrial try_section(const Patch& patch, const FileChange& change,
+                         const std::shared_ptr<const Source>& before, ScopeRule rule) {
+  SectionTrial out;
+  for (size_t i = 0; i < change.hunks.size(); ++i) {
+    const Hunk& hunk = change.hunks[i];
+    out.parts.push_back(
+        {.what = fmt::format("hunk {} of {} (line {})", i + 1, change.path, hunk.line)});
+    if (!before) continue;
+    Placement placed = place_hunk(*before, hunk, rule);
+    if (placed.failure) {
+      out.failures.push_back(unplaced(patch, before, hunk, rule, std::move(*placed.failure)));
+      continue;
     }
-    if (before && out_.failures.empty() && wants_result()) finish(before, std::move(edits));
-    return std::move(out_);
-  }
-
- private:
-  void fail(Verdict verdict, Place place, std::string message) {
-    out_.failures.push_back({.verdict = verdict,
-                             .place = std::move(place),
-                             .origin = {.file = patch_.name, .line = change_.line, .column = 1},
-                             .message = std::move(message)});
-  }
-
-  void hunk(const Source& source, const Hunk& hunk, std::vector<ByteEdit>& edits) {
-    HunkResult result = locate_hunk(source, hunk, rule_, failures_);
-    if (result.failure) {
-      result.failure->origin.file = patch_.name;
-      out_.failures.push_back(std::move(*result.failure));
-      return;
-    }
-    TrialPart& part = out_.parts.back();
+    TrialPart& part = out.parts.back();
     part.done = true;
-    part.anchor_size = result.anchor_size;
-    part.changes = !result.edits.empty();
-    std::move(result.edits.begin(), result.edits.end(), std::back_inserter(edits));
+    part.anchor_size = placed.anchor_size;
+    part.changes = !placed.edits.empty();
+    std::move(placed.edits.begin(), placed.edits.end(), std::back_inserter(out.edits));
   }
+  sort_edits(out.edits);
+  return out;
+}
 
-  bool wants_result() const {
-    return failures_ != Failures::kParts ||
-           std::any_of(patch_.changes.begin(), patch_.changes.end(), [&](const FileChange& other) {
-             return &other > &change_ && other.path == change_.path;
-           });
+SectionResult finish_section(const Patch& patch, const FileChange& change,
+                             const std::shared_ptr<const Source>& before, ScopeRule rule,
+                             const std::vector<ByteEdit>& edits) {
+  const auto refused = [&](Verdict verdict, Place place, std::string message) {
+    return SectionResult{.failure =
+                             finding(patch, change, verdict, std::move(place), std::move(message))};
+  };
+  if (const auto at = first_overlap(edits)) {
+    return refused(Verdict::kOverlaps, before->place(*at), "two hunks change the same bytes");
   }
-
-  void finish(const std::shared_ptr<const Source>& before, std::vector<ByteEdit> edits) {
-    sort_edits(edits);
-    if (const auto at = first_overlap(edits)) {
-      return fail(Verdict::kOverlaps, before->place(*at), "two hunks change the same bytes");
-    }
-    auto next = Source::edited(before, std::move(edits));
-    if (rule_ == ScopeRule::kStrict && !parses_no_worse(*before, *next)) return;
-    out_.after = std::move(next);
+  auto after = Source::edited(before, edits);
+  if (rule == ScopeRule::kUndo) return {.after = std::move(after)};
+  if (!after->unreadable().empty()) {
+    return refused(Verdict::kDamagedParse, {.file = change.path},
+                   "after the edit " + after->unreadable());
   }
-
-  bool parses_no_worse(const Source& before, const Source& after) {
-    if (!after.unreadable().empty()) {
-      fail(Verdict::kDamagedParse, {.file = change_.path}, "after the edit " + after.unreadable());
-      return false;
-    }
-    const auto damage = new_damage(before, after);
-    if (!damage) return true;
-    fail(Verdict::kDamagedParse, {.file = change_.path},
-         fmt::format("after the edit the file parses worse than before ({}): `{}`",
-                     describe(after, *damage), after.candidate(damage->begin).text));
-    return false;
+  if (const auto damage = new_damage(*before, *after)) {
+    return refused(Verdict::kDamagedParse, {.file = change.path},
+                   fmt::format("after the edit the file parses worse than before ({}): `{}`",
+                               describe(*after, *damage), after->candidate(damage->begin).text));
   }
-
-  const Patch& patch_;
-  const FileChange& change_;
-  ScopeRule rule_;
-  Failures failures_;
-  SectionTrial out_;
-};
+  return {.after = std::move(after)};
+}
 
 }  // namespace
 
-SectionTrial try_section(const Patch& patch, const FileChange& change,
-                         const std::shared_ptr<const Source>& before, ScopeRule rule,
-                         Failures failures) {
-  return SectionRun(patch, change, rule, failures).run(before);
+Finding explained(const TrialFailure& failure) {
+  if (!failure.source) return failure.finding;
+  Finding f = explain(*failure.source, failure.hunk, failure.rule, failure.unplaced);
+  f.origin.file = failure.finding.origin.file;
+  return f;
 }
 
-const SectionTrial* TrialCache::find(const Key& key) const {
-  const auto found = trials_.find(key);
-  return found != trials_.end() ? &found->second : nullptr;
+std::vector<Finding> explained(const std::vector<TrialFailure>& failures) {
+  std::vector<Finding> out;
+  for (const TrialFailure& failure : failures)
+    out.push_back(explained(failure));
+  return out;
+}
+
+TrialCache::Known& TrialCache::known(const Patch& patch, const FileChange& change,
+                                     const std::shared_ptr<const Source>& before, ScopeRule rule) {
+  const auto [known, fresh] = known_.try_emplace({before, patch.name, change.line, rule});
+  if (fresh) known->second.trial = try_section(patch, change, before, rule);
+  return known->second;
+}
+
+const SectionTrial& TrialCache::trial(const Patch& patch, const FileChange& change,
+                                      const std::shared_ptr<const Source>& before, ScopeRule rule) {
+  return known(patch, change, before, rule).trial;
+}
+
+const SectionResult& TrialCache::result(const Patch& patch, const FileChange& change,
+                                        const std::shared_ptr<const Source>& before,
+                                        ScopeRule rule) {
+  Known& k = known(patch, change, before, rule);
+  if (!k.result) k.result = finish_section(patch, change, before, rule, k.trial.edits);
+  return *k.result;
 }
 
 }  // namespace patcher

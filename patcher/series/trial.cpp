@@ -17,11 +17,14 @@ std::string copy_of(const FileOperation& op, const char* in_diff) {
   return op.beside.empty() ? in_diff : op.beside;
 }
 
+// What the caller reads of a trial; what nobody reads is not computed.
+enum class Wanted { kAll, kParts, kWhole };
+
 class TrialRun {
  public:
-  TrialRun(const Patch& patch, const FileMap& before, ScopeRule rule, Failures failures,
-           const TrialCache* cache)
-      : patch_(patch), rule_(rule), failures_(failures), cache_(cache), out_{.after = before} {}
+  TrialRun(const Patch& patch, const FileMap& before, ScopeRule rule, TrialCache& cache,
+           Wanted wanted)
+      : patch_(patch), rule_(rule), cache_(cache), wanted_(wanted), out_{.after = before} {}
 
   Trial run() {
     for (const FileOperation& op : patch_.operations) {
@@ -34,13 +37,13 @@ class TrialRun {
   }
 
  private:
-  bool decided() const { return failures_ == Failures::kFirst && !out_.ok(); }
+  bool decided() const { return wanted_ == Wanted::kWhole && !out_.ok(); }
 
   void fail(Verdict verdict, int line, const std::string& path, std::string message) {
-    out_.failures.push_back({.verdict = verdict,
-                             .place = {.file = path},
-                             .origin = {.file = patch_.name, .line = line, .column = 1},
-                             .message = std::move(message)});
+    out_.failures.push_back({.finding = {.verdict = verdict,
+                                         .place = {.file = path},
+                                         .origin = {.file = patch_.name, .line = line, .column = 1},
+                                         .message = std::move(message)}});
   }
 
   FileState get(const std::string& path, int line, bool& usable) {
@@ -176,37 +179,48 @@ class TrialRun {
     if (usable && !state.exists()) {
       fail(Verdict::kFileMissing, change.line, change.path, "is not in the tree");
     }
-    SectionTrial tried = section(change, usable && state.exists() ? state.source : nullptr);
-    std::move(tried.parts.begin(), tried.parts.end(), std::back_inserter(out_.parts));
-    std::move(tried.failures.begin(), tried.failures.end(), std::back_inserter(out_.failures));
-    if (!tried.after) return;
+    const auto source = usable ? state.source : nullptr;
+    const SectionTrial& tried = cache_.trial(patch_, change, source, rule_);
+    out_.parts.insert(out_.parts.end(), tried.parts.begin(), tried.parts.end());
+    out_.failures.insert(out_.failures.end(), tried.failures.begin(), tried.failures.end());
+    if (!source || !tried.failures.empty() || !needs_result(change)) return;
+    const SectionResult& result = cache_.result(patch_, change, source, rule_);
+    if (result.failure) return out_.failures.push_back({.finding = *result.failure});
     FileState next = state;
-    next.source = std::move(tried.after);
+    next.source = result.after;
     out_.after.put(change.path, std::move(next));
   }
 
-  SectionTrial section(const FileChange& change,
-                       const std::shared_ptr<const Source>& before) const {
-    if (cache_ != nullptr && before) {
-      const SectionTrial* known =
-          cache_->find({before, patch_.name, change.line, rule_, failures_});
-      if (known != nullptr) return *known;
-    }
-    return try_section(patch_, change, before, rule_, failures_);
+  // A later section for the same file is tried on the result of this one.
+  bool needs_result(const FileChange& change) const {
+    return wanted_ != Wanted::kParts ||
+           std::any_of(patch_.changes.begin(), patch_.changes.end(), [&](const FileChange& other) {
+             return &other > &change && other.path == change.path;
+           });
   }
 
   const Patch& patch_;
   ScopeRule rule_;
-  Failures failures_;
-  const TrialCache* cache_;  // may be null
+  TrialCache& cache_;
+  Wanted wanted_;
   Trial out_;
 };
 
 }  // namespace
 
-Trial try_patch(const Patch& patch, const FileMap& before, ScopeRule rule, Failures failures,
-                const TrialCache* cache) {
-  return TrialRun(patch, before, rule, failures, cache).run();
+Trial try_patch(const Patch& patch, const FileMap& before, ScopeRule rule, TrialCache& cache) {
+  return TrialRun(patch, before, rule, cache, Wanted::kAll).run();
+}
+
+std::vector<TrialPart> try_parts(const Patch& patch, const FileMap& before, ScopeRule rule,
+                                 TrialCache& cache) {
+  return TrialRun(patch, before, rule, cache, Wanted::kParts).run().parts;
+}
+
+std::optional<Trial> try_whole(const Patch& patch, const FileMap& before, ScopeRule rule,
+                               TrialCache& cache) {
+  Trial trial = TrialRun(patch, before, rule, cache, Wanted::kWhole).run();
+  return trial.ok() ? std::optional(std::move(trial)) : std::nullopt;
 }
 
 }  // namespace patcher

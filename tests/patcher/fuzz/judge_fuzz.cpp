@@ -27,7 +27,7 @@ class SameEverywhere : public FileOrigin {
 [[noreturn]] void broken(const char* promise, const Judgement& judgement) {
   std::cerr << "broken promise: " << promise << ", verdict " << verdict_name(judgement.verdict)
             << "\n";
-  for (const Finding& f : judgement.findings)
+  for (const Finding& f : explained(judgement.failures))
     std::cerr << "  " << f.message << "\n";
   std::abort();
 }
@@ -36,7 +36,7 @@ void check_promises(const Patch& patch, const FileMap& before) {
   const Judgement first = judge(patch, before);
   if (first.verdict != Verdict::kApplies) {
     if (!first.after.same_as(before)) broken("a refusal changes nothing", first);
-    if (is_refusal(first.verdict) && first.findings.empty()) broken("it says why", first);
+    if (is_refusal(first.verdict) && first.failures.empty()) broken("it says why", first);
     return;
   }
   if (first.after.same_as(before)) broken("a patch that applies changes something", first);
@@ -50,14 +50,14 @@ void show(const Patch& patch, const FileMap& before) {
   PatchPlan plan{.number = 1,
                  .patch = &patch,
                  .verdict = j.verdict,
-                 .findings = j.findings,
+                 .findings = explained(j.failures),
                  .notes = j.notes,
                  .paths = j.paths,
                  .before = before,
                  .after = j.after};
   side_by_side(plan, 80, true);
   colored_diff(plan);
-  const nlohmann::json all = findings_json(j.findings);
+  const nlohmann::json all = findings_json(explained(j.failures));
   const std::string text = all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
   if (!nlohmann::json::accept(text)) broken("the report is JSON", j);
 }

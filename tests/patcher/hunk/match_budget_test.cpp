@@ -1,7 +1,7 @@
 // What is too large, or would take too long, is refused: counted in bytes and steps, not in
 // seconds.
 #include "patcher/hunk/anchor.h"
-#include "patcher/hunk/locate.h"
+#include "patcher/hunk/explain.h"
 #include "patcher/series/series.h"
 #include "patcher/syntax/source.h"
 #include "tests/patcher/scratch.h"
@@ -87,12 +87,13 @@ TEST(MatchBudget, TheWayOverASkipIsWalkedOnce) {
 TEST(MatchBudget, WhatRepeatsItselfTooOftenIsRefusedNotWaitedFor) {
   const Source source("a.cpp", lines_text(1000));
   const auto verdict = [&](uint64_t steps) {
-    const auto result =
-        locate_hunk(source, lines_hunk(100, false), ScopeRule::kStrict, Failures::kAll, steps);
-    EXPECT_EQ(result.failure->origin.line, 7);
-    EXPECT_EQ(result.failure->place.file, "a.cpp");
-    return std::pair(result.failure->verdict,
-                     result.failure->message.find("beyond its budget") != std::string::npos);
+    const Hunk hunk = lines_hunk(100, false);
+    const Placement result = place_hunk(source, hunk, ScopeRule::kStrict, steps);
+    const Finding told = explain(source, hunk, ScopeRule::kStrict, *result.failure);
+    EXPECT_EQ(told.origin.line, 7);
+    EXPECT_EQ(told.place.file, "a.cpp");
+    return std::pair(result.failure->verdict(),
+                     told.message.find("beyond its budget") != std::string::npos);
   };
   EXPECT_EQ(verdict(10'000), std::pair(Verdict::kAmbiguous, true));
   EXPECT_EQ(verdict(kMatchSteps), std::pair(Verdict::kMissing, false));
@@ -119,7 +120,7 @@ TEST(MatchBudget, VeryLongLinesAreNotPaired) {
     }
     hunk.lines.push_back({.text = "end;"});
     const Source source("a.cpp", there + "end;\n");
-    const auto result = locate_hunk(source, hunk, ScopeRule::kUndo);
+    const auto result = place_hunk(source, hunk, ScopeRule::kUndo);
     EXPECT_FALSE(result.failure.has_value());
     return result.edits.size();
   };

@@ -1,0 +1,214 @@
+#include "patcher/hunk/explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "patcher/hunk/nearest.h"
+#include "patcher/hunk/scope_ranges.h"
+#include "patcher/syntax/health.h"
+
+namespace patcher {
+namespace {
+
+using Why = Unplaced::Why;
+constexpr size_t kMaxCandidates = 12;
+
+bool same_name_roughly(const Scope& scope, const ScopeSpec& spec) {
+  const std::string& a = scope.name.back();
+  const std::string& b = spec.name.back();
+  if (a == b || a.find(b) != std::string::npos || b.find(a) != std::string::npos) return true;
+  const size_t most = std::min(a.size(), b.size());
+  size_t prefix = 0;
+  while (prefix < most && a[prefix] == b[prefix])
+    ++prefix;
+  return prefix >= 3 || (most <= 3 && prefix + 1 >= most && prefix > 0);
+}
+
+class Explainer {
+ public:
+  Explainer(const Source& source, const Hunk& hunk, ScopeRule rule, const Unplaced& failure)
+      : source_(source),
+        hunk_(whole_tokens(hunk, source.language())),
+        rule_(rule),
+        failure_(failure),
+        side_(make_side(hunk_, source.language(), HunkLine::Kind::kRemoved)) {
+    out_.verdict = failure.verdict();
+    out_.place = source.place(failure.byte);
+    out_.origin.line = hunk.line;
+    out_.origin.column = 1;
+  }
+
+  Finding run() {
+    tell();
+    return std::move(out_);
+  }
+
+ private:
+  void tell() {
+    switch (failure_.why) {
+      case Why::kUnreadable:
+        return in_file(source_.unreadable().empty() ? source_.bad_bytes() : source_.unreadable());
+      case Why::kNoToken:
+        return in_file("the anchor has no token: comments and blanks are no anchor");
+      case Why::kNoScopes:
+        return in_file("a file without a grammar has the one scope `file`");
+      case Why::kScopeMissing:
+        return no_scope();
+      case Why::kScopeShared:
+        return many_scopes();
+      case Why::kScopeDamaged:
+        return damaged_scope();
+      case Why::kBeyondBudget:
+        return in_file(
+            "the search for the anchor is beyond its budget: whether it is there exactly once is "
+            "not known");
+      case Why::kNotThere:
+        return not_there();
+      case Why::kNotOnce:
+        return not_once();
+      case Why::kNotTheStated:
+        return here("the result is not at the stated one of its places");
+      case Why::kDamaged:
+        return damaged();
+      case Why::kCommentAbsent:
+        return here(fmt::format("the comment `{}` that the patch removes is not there",
+                                squeeze(side_.token_text(failure_.token))));
+      case Why::kCommentLost:
+        here(fmt::format("comment at line {} would be deleted: `{}`", out_.place.line,
+                         line_at(failure_.byte)));
+        return hint("list the comment on a `-` line, or keep it as context");
+    }
+  }
+
+  void here(std::string message) { out_.message = std::move(message); }
+  void in_file(std::string message) {
+    here(std::move(message));
+    out_.place = source_.place(0);
+    out_.place.line = 0;
+  }
+  void hint(std::string text) { out_.hints.push_back(std::move(text)); }
+  void list(const std::vector<uint32_t>& bytes) {
+    for (size_t i = 0; i < std::min(bytes.size(), kMaxCandidates); ++i)
+      out_.candidates.push_back(source_.candidate(bytes[i]));
+  }
+  std::string line_at(uint32_t byte) const {
+    return squeeze(source_.lines().text(source_.lines().line_of(byte)));
+  }
+
+  void no_scope() {
+    in_file(fmt::format("scope `{}` is missing", hunk_.scope.text));
+    if (!source_.damage().empty()) {
+      hint("the file has damaged regions that may hide it: " +
+           describe(source_, source_.damage().front()));
+      out_.place = source_.place(source_.damage().front().begin);
+    }
+    std::vector<uint32_t> near;
+    for (const Scope& scope : source_.scopes()) {
+      if (same_name_roughly(scope, hunk_.scope)) near.push_back(scope.begin);
+    }
+    list(near);
+    if (!near.empty()) hint("scopes with a similar name are listed; none is used");
+    elsewhere();
+  }
+
+  void many_scopes() {
+    here(fmt::format("scope `{}` names {} places", hunk_.scope.text, failure_.sites.size()));
+    hint("say which by its qualified name, parameter types, `| #if state` or `| N of M`");
+    list(failure_.sites);
+    for (const Scope* scope : resolve_scope(source_.scopes(), hunk_.scope)) {
+      const auto site = std::find(failure_.sites.begin(), failure_.sites.end(), scope->begin);
+      const auto i = static_cast<size_t>(site - failure_.sites.begin());
+      if (i < out_.candidates.size()) out_.candidates[i].scope = scope->display();
+    }
+  }
+
+  void damaged_scope() {
+    here(fmt::format("the head of scope `{}` does not parse", hunk_.scope.text));
+    for (const Scope& scope : source_.scopes()) {
+      if (scope.begin != failure_.byte || !scope.damaged) continue;
+      for (const Damage& damage : source_.damage()) {
+        if (scope.begin <= damage.begin && damage.begin <= scope.end) {
+          hint(describe(source_, damage));
+        }
+      }
+      return;
+    }
+  }
+
+  void damaged() {
+    const auto damage = damage_at(source_, failure_.byte, failure_.end);
+    here(damage ? fmt::format("the anchor is in a damaged parse ({})", describe(source_, *damage))
+                : "the anchor is in a damaged parse");
+  }
+
+  void not_once() {
+    const int wanted = hunk_.occurrence ? hunk_.occurrence->count : 1;
+    here(fmt::format("the anchor is there {} times in scope `{}`, the patch says {}",
+                     failure_.sites.size(), hunk_.scope.text, wanted));
+    list(failure_.sites);
+    if (std::ssize(failure_.sites) < wanted && !source_.damage().empty()) {
+      hint("the rest may be in a damaged region: " + describe(source_, source_.damage().front()));
+    }
+  }
+
+  void not_there() {
+    const std::string where =
+        hunk_.heading.empty() ? fmt::format("0 matches in scope `{}`", hunk_.scope.text)
+                              : fmt::format("0 matches under section heading `{}`", hunk_.heading);
+    in_file(where);
+    // Of a patch that is not applied this is what is expected of its undoing.
+    if (rule_ == ScopeRule::kUndo) return;
+    std::optional<Unplaced> none;
+    const auto ranges = scope_ranges(source_, hunk_, rule_, none);
+    if (const auto nearest =
+            nearest_place(source_, side_, ranges.value_or(std::vector<CodeRange>()))) {
+      const int line = source_.place(nearest->byte).line;
+      out_.place = source_.place(nearest->differs);
+      here(fmt::format("{}; closest: line {} `{}` differs at token {}: `{}`, the patch has `{}`",
+                       where, line, line_at(nearest->byte), nearest->token, nearest->there,
+                       nearest->wanted));
+    }
+    elsewhere();
+  }
+
+  // Says where else the anchor is, so that a person can tell what happened.
+  void elsewhere() {
+    if (rule_ == ScopeRule::kUndo) return;
+    uint64_t steps = kMatchSteps;
+    const auto others =
+        find_matches(source_, side_, {whole_file(source_)}, Compare::kExact, &steps);
+    if (steps > 0 && !others.empty()) {
+      hint(fmt::format("the anchor is there {} times outside of the scope", others.size()));
+      std::vector<uint32_t> bytes;
+      for (const Match& m : others)
+        bytes.push_back(match_bytes(source_, m).first);
+      list(bytes);
+    }
+    const auto macros =
+        find_matches(source_, side_, {whole_file(source_)}, Compare::kMacroText, &steps);
+    if (steps == 0) return;
+    for (const Match& m : macros) {
+      const uint32_t byte = match_bytes(source_, m).first;
+      if (!source_.tokens()[source_.code()[m.code.front()]].directive) continue;
+      hint(fmt::format("{} in macro text at line {}; it needs a macro anchor", macros.size(),
+                       source_.place(byte).line));
+      break;
+    }
+  }
+
+  const Source& source_;
+  const Hunk hunk_;
+  const ScopeRule rule_;
+  const Unplaced& failure_;
+  const Side side_;
+  Finding out_;
+};
+
+}  // namespace
+
+Finding explain(const Source& source, const Hunk& hunk, ScopeRule rule, const Unplaced& failure) {
+  return Explainer(source, hunk, rule, failure).run();
+}
+
+}  // namespace patcher

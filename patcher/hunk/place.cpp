@@ -1,0 +1,170 @@
+#include "patcher/hunk/place.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "patcher/hunk/heading.h"
+#include "patcher/hunk/rewrite.h"
+#include "patcher/hunk/scope_ranges.h"
+#include "patcher/syntax/health.h"
+
+namespace patcher {
+namespace {
+
+using Why = Unplaced::Why;
+
+class Placer {
+ public:
+  Placer(const Source& source, const Hunk& hunk, ScopeRule rule, uint64_t steps)
+      : source_(source),
+        hunk_(whole_tokens(hunk, source.language())),
+        rule_(rule),
+        side_(make_side(hunk_, source.language(), HunkLine::Kind::kRemoved)),
+        steps_(steps) {}
+
+  Placement run() {
+    if (const auto match = find()) at(*match);
+    return std::move(out_);
+  }
+
+ private:
+  std::nullopt_t fail(Why why, uint32_t byte = 0, std::vector<uint32_t> sites = {}) {
+    out_.failure = Unplaced{.why = why, .byte = byte, .sites = std::move(sites)};
+    return std::nullopt;
+  }
+
+  void at(const Match& match) {
+    if (!source_.unreadable().empty()) {
+      fail(Why::kUnreadable);
+      return;
+    }
+    std::tie(out_.begin, out_.end) = match_bytes(source_, match);
+    if (damage_at(source_, out_.begin, out_.end)) {
+      fail(Why::kDamaged, out_.begin);
+      out_.failure->end = out_.end;
+    } else {
+      rewrite(match);
+    }
+  }
+
+  std::optional<Match> find() {
+    const bool by_syntax = !hunk_.scope.file || !hunk_.heading.empty();
+    if (!(by_syntax ? source_.unreadable() : source_.bad_bytes()).empty())
+      return fail(Why::kUnreadable);
+    if (side_.code.empty()) return fail(Why::kNoToken);
+    auto ranges = scope_ranges(source_, hunk_, rule_, out_.failure);
+    if (!ranges) return std::nullopt;
+    ranges_ = std::move(*ranges);
+    std::vector<Match> matches = search(ranges_);
+    if (matches.empty() && rule_ == ScopeRule::kUndo && !hunk_.scope.file) {
+      matches = search({whole_file(source_)});
+    }
+    if (steps_ == 0) return fail(Why::kBeyondBudget);
+    return choose(matches);
+  }
+
+  std::vector<Match> search(const std::vector<CodeRange>& ranges) {
+    std::vector<Match> matches = find_matches(source_, side_, ranges, Compare::kExact, &steps_);
+    if (!hunk_.conditional.empty()) {
+      std::erase_if(matches, [&](const Match& m) {
+        return !in_branch(source_, hunk_, match_bytes(source_, m).first);
+      });
+    }
+    if (rule_ == ScopeRule::kUndo) return matches;
+    if (!hunk_.heading.empty()) {
+      std::erase_if(matches,
+                    [&](const Match& m) { return !under_heading(source_, hunk_, side_, m); });
+    }
+    std::erase_if(matches, [&](const Match& m) { return !at_its_edge(m); });
+    return matches;
+  }
+
+  bool at_its_edge(const Match& m) const {
+    if (m.code.empty()) return true;
+    return !(hunk_.at_begin && m.code.front() != 0) &&
+           !(hunk_.at_end && m.code.back() + 1 != source_.code().size());
+  }
+
+  std::optional<Match> choose(const std::vector<Match>& matches) {
+    if (matches.empty()) return fail(Why::kNotThere);
+    if (rule_ == ScopeRule::kUndo && hunk_.occurrence) return choose_undone(matches);
+    const size_t wanted = hunk_.occurrence ? static_cast<size_t>(hunk_.occurrence->count) : 1;
+    if (matches.size() == wanted) {
+      return matches[hunk_.occurrence ? static_cast<size_t>(hunk_.occurrence->index) - 1 : 0];
+    }
+    std::vector<uint32_t> sites;
+    for (const Match& m : matches)
+      sites.push_back(match_bytes(source_, m).first);
+    const uint32_t first = sites.front();
+    return fail(Why::kNotOnce, first, std::move(sites));
+  }
+
+  // `N of M` counts the sites before the patch: those where the anchor still is, and those where
+  // the patch's result is by now. The N-th of all must be one that can be undone.
+  std::optional<Match> choose_undone(const std::vector<Match>& matches) {
+    std::map<uint32_t, const Match*> sites;
+    const Side forward = make_side(hunk_, source_.language(), HunkLine::Kind::kAdded);
+    const auto still = forward.code.empty()
+                           ? std::vector<Match>{}
+                           : find_matches(source_, forward, ranges_, Compare::kExact, &steps_);
+    if (steps_ == 0) return fail(Why::kBeyondBudget);
+    for (const Match& m : still)
+      sites[match_bytes(source_, m).first] = nullptr;
+    for (const Match& m : matches)
+      sites[match_bytes(source_, m).first] = &m;
+    auto site = sites.begin();
+    if (sites.size() == static_cast<size_t>(hunk_.occurrence->count)) {
+      std::advance(site, hunk_.occurrence->index - 1);
+      if (site->second != nullptr) return *site->second;
+    }
+    return fail(Why::kNotTheStated, match_bytes(source_, matches.front()).first);
+  }
+
+  void rewrite(const Match& match) {
+    Rewrite result = rewrite_hunk(source_, hunk_, side_, match);
+    if (result.absent_comment) {
+      fail(Why::kCommentAbsent, out_.begin);
+      out_.failure->token = *result.absent_comment;
+    } else if (result.lost_comment) {
+      fail(Why::kCommentLost, *result.lost_comment);
+    } else {
+      out_.anchor_size = side_.code.size() + result.removed_trivia;
+      out_.edits = std::move(result.edits);
+    }
+  }
+
+  const Source& source_;
+  const Hunk hunk_;
+  ScopeRule rule_;
+  const Side side_;
+  uint64_t steps_;  // left
+  std::vector<CodeRange> ranges_;
+  Placement out_;
+};
+
+}  // namespace
+
+Verdict Unplaced::verdict() const {
+  switch (why) {
+    case Why::kUnreadable:
+    case Why::kScopeDamaged:
+    case Why::kDamaged:
+      return Verdict::kDamagedParse;
+    case Why::kNoToken:
+    case Why::kNoScopes:
+      return Verdict::kMalformed;
+    case Why::kScopeShared:
+    case Why::kBeyondBudget:
+    case Why::kNotOnce:
+      return Verdict::kAmbiguous;
+    default:
+      return Verdict::kMissing;
+  }
+}
+
+Placement place_hunk(const Source& source, const Hunk& hunk, ScopeRule rule, uint64_t steps) {
+  return Placer(source, hunk, rule, steps).run();
+}
+
+}  // namespace patcher
