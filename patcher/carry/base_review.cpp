@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 
 #include "patcher/carry/patch_names.h"
+#include "patcher/carry/same_places.h"
 
 namespace patcher {
 
 std::vector<Finding> BaseReview::objections(size_t i, const FileMap& target,
                                             const FileMap& result) const {
   const BaseStep& step = steps_[i];
-  if (step.told_apart) return lost_names_of(step, target, result);
+  if (step.told_apart) {
+    if (auto stray = strayed(step, target, result)) return {std::move(*stray)};
+    return lost_names_of(step, target, result);
+  }
   // Only the base's line numbers say which place is meant: carry must come to the same one.
   FileMap tree = target;
   CarriedPatch carried = carry_patch(step, tree, MoveRule::kRefuse);

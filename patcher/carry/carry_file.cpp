@@ -5,9 +5,12 @@
 #include <algorithm>
 
 #include "patcher/carry/block_edit.h"
+#include "patcher/carry/counterpart.h"
 #include "patcher/carry/lost_names.h"
+#include "patcher/carry/same_places.h"
 #include "patcher/syntax/health.h"
 #include "patcher/text/last_newline.h"
+#include "patcher/text/line_merge.h"
 #include "patcher/text/lines.h"
 
 namespace patcher {
@@ -24,6 +27,7 @@ class Carrier {
         base_(base, numbers_),
         after_(after_source_, numbers_),
         target_(target, numbers_),
+        kin_(base_, target_),
         after_lines_(text_lines(after)) {}
 
   CarriedFile run() {
@@ -51,18 +55,20 @@ class Carrier {
     std::vector<size_t> there;  // lines of the blocks that the target has
     for (const ChangeBlock& block : blocks) {
       // First of all: what is added keeps its neighbours apart where it is there.
-      if (const auto scope = finder.scope(block); scope && is_there(block, *scope)) {
+      Finding failure;
+      const auto ranges = finder.ranges(block, failure);
+      if (ranges && is_there(block, *ranges)) {
         there.push_back(block.before_begin + 1);
         continue;
       }
-      Finding failure;
-      const auto place = finder.find(block, failure);
+      const auto place = ranges ? finder.find(block, failure) : std::nullopt;
       if (!place) {
         refuse(failure.verdict, block.before_begin + 1, failure.message);
         out_.failure->place = failure.place;
         out_.failure->candidates = std::move(failure.candidates);
         return;
       }
+      if (!is_kin(block, *place, *ranges)) return;
       std::string why;
       auto edit = editor.edit(block, *place, why);
       if (!edit) return refuse(Verdict::kMissing, block.before_begin + 1, why);
@@ -79,14 +85,32 @@ class Carrier {
   }
 
   // An insertion's neighbours may be there on both sides of it when the target has it already.
-  bool is_there(const ChangeBlock& block, CodeRange scope) const {
+  bool is_there(const ChangeBlock& block, const PlaceFinder::Ranges& in) const {
     if (!block.inserts()) return false;
     const size_t first = after_.at_line(block.after_begin);
     const size_t last = after_.at_line(block.after_end);
     if (first == last) return false;
     const size_t begin = first - std::min(first, kAlreadyAround);
     const size_t end = std::min(last + kAlreadyAround, after_.size());
-    return !target_.find(after_.run(begin, end), scope).empty();
+    for (const size_t at : target_.find(after_.run(begin, end), in.target)) {
+      const CarriedPlace place{.begin = at + (first - begin), .end = at + (first - begin)};
+      if (kin_.check(block, place, in.base, in.target).kinship != Kinship::kRefuted) return true;
+    }
+    return false;
+  }
+
+  // Whether the place is that of the block, and not of what looks like it. What only another
+  // witness can decide waits for it.
+  bool is_kin(const ChangeBlock& block, const CarriedPlace& place, const PlaceFinder::Ranges& in) {
+    const KinshipAnswer answer = kin_.check(block, place, in.base, in.target);
+    if (answer.kinship == Kinship::kProven) return true;
+    Finding f = stray_finding(base_, target_, block, place, answer);
+    if (answer.kinship == Kinship::kRefuted) {
+      out_.failure = std::move(f);
+      return false;
+    }
+    if (!open_) open_ = std::move(f);
+    return true;
   }
 
   void note_choice(const ChangeBlock& block, const CarriedPlace& place) {
@@ -132,7 +156,18 @@ class Carrier {
     if (damage && !new_damage(base_source_, after_source_)) {
       return refuse(Verdict::kDamagedParse, 0, "the file would parse worse than before");
     }
+    if (open_ && !agrees(bytes)) {
+      out_.failure = std::move(open_);
+      return;
+    }
     out_.bytes = std::move(bytes);
+  }
+
+  // Whether git's merge comes to the same result, but for white space.
+  bool agrees(const std::string& bytes) const {
+    const auto merged =
+        merge_lines(base_source_.bytes(), after_source_.bytes(), target_source_.bytes());
+    return merged && without_blanks(*merged) == without_blanks(bytes);
   }
 
   // Whether the last line ends in a newline is a change too, where the target has it as the base.
@@ -158,6 +193,8 @@ class Carrier {
   TokenIndex base_;
   TokenIndex after_;
   TokenIndex target_;
+  Counterparts kin_;
+  std::optional<Finding> open_;  // a place that a second witness must confirm
   std::vector<std::string_view> after_lines_;
   std::vector<ByteEdit> edits_;
   CarriedFile out_;

@@ -8,6 +8,7 @@
 #include "patcher/carry/carry_file.h"
 #include "patcher/carry/carry_moved.h"
 #include "patcher/carry/patch_names.h"
+#include "patcher/carry/same_places.h"
 #include "patcher/series/judge.h"
 #include "patcher/text/change_blocks.h"
 
@@ -36,7 +37,8 @@ class PatchCarrier {
     const Judgement now = judge(*from_.patch, onto_);
     if (now.verdict == Verdict::kAlreadyApplied || now.verdict == Verdict::kObsolete) {
       out_.outcome = CarryOutcome::kObsolete;
-    } else if (now.verdict == Verdict::kApplies && from_.told_apart) {
+    } else if (now.verdict == Verdict::kApplies && from_.told_apart &&
+               !strayed(from_, onto_, now.after)) {
       out_.findings = lost_names_of(from_, onto_, now.after);
       if (out_.findings.empty()) result = now.after;
     } else {

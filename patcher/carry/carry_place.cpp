@@ -247,12 +247,6 @@ bool PlaceFinder::settle(const ChangeBlock& block, Found& found) const {
   return true;
 }
 
-std::optional<CodeRange> PlaceFinder::scope(const ChangeBlock& block) const {
-  Finding failure;
-  const auto in = ranges(block, failure);
-  return in ? std::optional(in->target) : std::nullopt;
-}
-
 std::optional<CarriedPlace> PlaceFinder::find(const ChangeBlock& block, Finding& failure) {
   const auto in = ranges(block, failure);
   if (!in) return std::nullopt;

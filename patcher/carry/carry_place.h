@@ -38,16 +38,17 @@ class PlaceFinder {
 
   // The place, or why there is none.
   std::optional<CarriedPlace> find(const ChangeBlock& block, Finding& failure);
-  // Where in the target it is looked for; nothing where that is not known.
-  std::optional<CodeRange> scope(const ChangeBlock& block) const;
-
- private:
+  // Where a block is looked for: the definition that holds it, or all of both files.
   struct Ranges {
     CodeRange base = {};
     CodeRange target = {};
     const Scope* scope = nullptr;  // in the base
     bool renamed = false;
   };
+  // Nothing where that is not known, with the reason.
+  std::optional<Ranges> ranges(const ChangeBlock& block, Finding& failure) const;
+
+ private:
   // A run around the block: so many tokens before it and behind it.
   struct Shape {
     size_t left = 0;
@@ -63,7 +64,6 @@ class PlaceFinder {
     std::optional<size_t> behind;
     std::optional<size_t> apart;  // another place than `place`
   };
-  std::optional<Ranges> ranges(const ChangeBlock& block, Finding& failure) const;
   std::vector<Shape> shapes(const ChangeBlock& block, const Ranges& in) const;
   bool look(const ChangeBlock& block, const Ranges& in, Found& found, Finding& failure) const;
   void look_at_end(const ChangeBlock& block, const Ranges& in, Found& found) const;

@@ -303,5 +303,26 @@ TEST(ChangeBlocks, AreOneWhereOneCanSlideToTheOther) {
   EXPECT_EQ(blocks[0].after_end - blocks[0].after_begin, 6U);
 }
 
+// The line that changes stands in each entry; which one it is, the name says.
+std::string table(const std::vector<std::string>& names, const std::string& marked = "") {
+  std::string out = "static const struct op ops[] = {\n";
+  for (const std::string& name : names) {
+    out += "    {\n        .name = \"" + name + "\",\n        .run = run_any,\n        .flags = " +
+           (name == marked ? "FLAG_WRITE" : "0") + ",\n        .next = NULL,\n    },\n";
+  }
+  return out + "};\n";
+}
+
+TEST(Carry, AnEntryThatIsGoneIsNotTakenForTheOneBesideIt) {
+  const std::string before = table({"add", "get", "put", "list"});
+  const std::string after = table({"add", "get", "put", "list"}, "put");
+  EXPECT_NE(refusal(before, after, table({"add", "get", "list"})), "");
+  EXPECT_NE(refusal(before, after, table({"add", "get"})), "");
+  EXPECT_EQ(carried(before, after, table({"add", "get", "post", "put", "list"})),
+            table({"add", "get", "post", "put", "list"}, "put"));
+  EXPECT_EQ(carried(before, after, table({"add", "put", "list"})),
+            table({"add", "put", "list"}, "put"));
+}
+
 }  // namespace
 }  // namespace patcher

@@ -1,0 +1,209 @@
+#include "patcher/carry/counterpart.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace patcher {
+namespace {
+
+using Tokens = std::vector<uint32_t>;
+
+// From this share of common tokens on two parts look alike.
+constexpr double kAlike = 0.6;
+// How much more of what tells them apart must speak for one than for the other.
+constexpr double kClearly = 0.5;
+// Equal tokens around a place that make another one look like it.
+constexpr size_t kAlikeAround = 10;
+constexpr size_t kAlikeLines = 2;
+constexpr size_t kFarthest = 40;
+// Of an alignment, on each side of the place.
+constexpr size_t kWindow = 1500;
+// Alignments that differ by no more tokens cost about the same.
+constexpr size_t kAboutSame = 4;
+constexpr size_t kNear = 3;  // going through a place so near is no other alignment
+
+size_t common(const Tokens& a, const Tokens& b) {
+  Tokens both;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
+  return both.size();
+}
+
+Tokens without(const Tokens& a, const Tokens& b) {
+  Tokens out;
+  std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));
+  return out;
+}
+
+double likeness(const Tokens& a, const Tokens& b) {
+  const size_t all = a.size() + b.size();
+  return all == 0 ? 0 : 2.0 * static_cast<double>(common(a, b)) / static_cast<double>(all);
+}
+
+// Whether `one` is the counterpart of `own` and not of `rival`, which looks like it.
+Kinship decide(const Tokens& one, const Tokens& own, const Tokens& rival) {
+  const Tokens for_own = without(own, rival);
+  const Tokens for_rival = without(rival, own);
+  if (for_own.empty() && for_rival.empty()) return Kinship::kOpen;
+  const auto share = [&](const Tokens& tokens, double if_empty) {
+    if (tokens.empty()) return if_empty;
+    return static_cast<double>(common(one, tokens)) / static_cast<double>(tokens.size());
+  };
+  const double own_share = share(for_own, for_rival.empty() ? 0 : 1);
+  const double rival_share = share(for_rival, 0);
+  if (rival_share > own_share) return Kinship::kRefuted;
+  return own_share - rival_share < kClearly ? Kinship::kOpen : Kinship::kProven;
+}
+
+// Edit costs of a against the prefixes of b: how many tokens to remove and to add.
+std::vector<uint32_t> costs(const Tokens& a, const Tokens& b) {
+  std::vector<uint32_t> row(b.size() + 1);
+  for (size_t j = 0; j < row.size(); ++j)
+    row[j] = static_cast<uint32_t>(j);
+  for (const uint32_t token : a) {
+    uint32_t diagonal = row[0]++;
+    for (size_t j = 1; j < row.size(); ++j) {
+      const uint32_t here = b[j - 1] == token ? diagonal : std::min(row[j], row[j - 1]) + 1;
+      diagonal = row[j];
+      row[j] = here;
+    }
+  }
+  return row;
+}
+
+}  // namespace
+
+Counterparts::Counterparts(const TokenIndex& base, const TokenIndex& target)
+    : base_(base), target_(target), base_parts_(base), target_parts_(target) {}
+
+Tokens Counterparts::tokens_of(const TokenIndex& file, const Part& part) {
+  Tokens out = file.run(part.begin, part.end);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+// The two parts, by those beside them that look alike.
+KinshipAnswer Counterparts::level(const Outline::Level& base, const Outline::Level& target) const {
+  KinshipAnswer out;
+  const Tokens own = tokens_of(base_, base.part);
+  const Tokens there = tokens_of(target_, target.part);
+  const auto weigh = [&](const TokenIndex& file, const std::vector<Part>& rivals, const Tokens& one,
+                         const Tokens& mine, bool in_base) {
+    for (const Part& part : rivals) {
+      const Tokens rival = tokens_of(file, part);
+      if (likeness(mine, rival) < kAlike) continue;
+      const Kinship k = decide(one, mine, rival);
+      if (k <= out.kinship) continue;
+      out = {.kinship = k, .rival = part.begin, .rival_in_base = in_base};
+    }
+  };
+  weigh(base_, base.siblings, there, own, true);
+  weigh(target_, target.siblings, own, there, false);
+  return out;
+}
+
+// The part of the target that holds the place and has most of this one.
+const Outline::Level* Counterparts::most_alike(const Outline::Level& base,
+                                               const std::vector<Outline::Level>& there) const {
+  const Tokens mine = tokens_of(base_, base.part);
+  const Outline::Level* best = nullptr;
+  double most = 0;
+  for (const Outline::Level& one : there) {
+    const double alike =
+        one.paragraph == base.paragraph ? likeness(mine, tokens_of(target_, one.part)) : 0;
+    if (alike <= most) continue;
+    most = alike;
+    best = &one;
+  }
+  return best;
+}
+
+// Another place of the base that has around it what the target has around the place.
+std::optional<size_t> Counterparts::look_alike(Ends from, Ends to, const Part& in_base) const {
+  const bool lines = base_.source().language() == Language::kLines;
+  const size_t enough = lines ? kAlikeLines : kAlikeAround;
+  const size_t size = to.target - from.target;
+  for (size_t at = in_base.begin; at + size <= in_base.end; ++at) {
+    if (at == from.base) continue;
+    size_t equal = 0;
+    while (equal < size && base_.number(at + equal) == target_.number(from.target + equal))
+      ++equal;
+    if (equal < size) continue;
+    size_t left = 0;
+    while (left < std::min({kFarthest, at - in_base.begin, from.target}) &&
+           base_.number(at - left - 1) == target_.number(from.target - left - 1))
+      ++left;
+    size_t right = 0;
+    while (right < std::min({kFarthest, in_base.end - at - size, target_.size() - to.target}) &&
+           base_.number(at + size + right) == target_.number(to.target + right))
+      ++right;
+    if (left > 0 && right > 0 && left + size + right >= enough) return at;
+  }
+  return std::nullopt;
+}
+
+// Whether an alignment of the two that costs no more, or about the same, leads elsewhere.
+bool Counterparts::led_elsewhere(Ends at, Part in_base, Part in_target) const {
+  const auto cut = [](Part range, size_t middle) {
+    return Part{std::max(range.begin, middle - std::min(middle, kWindow)),
+                std::min(range.end, middle + kWindow)};
+  };
+  const Part b = cut(in_base, at.base);
+  const Part t = cut(in_target, at.target);
+  const Tokens there = target_.run(t.begin, t.end);
+  std::vector<uint32_t> cost = costs(base_.run(b.begin, at.base), there);
+  Tokens rest = base_.run(at.base, b.end);
+  std::reverse(rest.begin(), rest.end());
+  const std::vector<uint32_t> back = costs(rest, Tokens(there.rbegin(), there.rend()));
+  for (size_t j = 0; j < cost.size(); ++j)
+    cost[j] += back[there.size() - j];
+  const bool lines = base_.source().language() == Language::kLines;
+  const size_t place = at.target - t.begin;
+  // What was only added at the place is passed at no cost.
+  size_t first = place;
+  while (first > 0 && cost[first - 1] == cost[place])
+    --first;
+  size_t last = place;
+  while (last + 1 < cost.size() && cost[last + 1] == cost[place])
+    ++last;
+  const size_t near = lines ? 1 : kNear;
+  for (size_t j = 0; j < cost.size(); ++j) {
+    if (j + near > first && j < last + near) continue;
+    if (cost[j] <= cost[place] + (lines ? 1 : kAboutSame)) return true;
+  }
+  return false;
+}
+
+KinshipAnswer Counterparts::check(const ChangeBlock& block, const CarriedPlace& place,
+                                  CodeRange in_base, CodeRange in_target) const {
+  const Ends from{base_.at_line(block.before_begin), place.begin};
+  const Ends to{base_.at_line(block.before_end), place.end};
+  Part around_base{std::min<size_t>(in_base.first, from.base),
+                   std::max<size_t>(in_base.second, to.base)};
+  Part around_target{std::min<size_t>(in_target.first, from.target),
+                     std::max<size_t>(in_target.second, to.target)};
+  const auto own = base_parts_.around(from.base, to.base, around_base);
+  const auto there = target_parts_.around(from.target, to.target, around_target);
+  const size_t middle = (to.base - from.base) / 2;
+  const Ends at{from.base + middle, from.target + middle};
+  KinshipAnswer open;
+  // From the outermost on, so that each level is inside of those that are known to be the same.
+  for (size_t i = own.size(); i-- > 0;) {
+    const Outline::Level* best = most_alike(own[i], there);
+    if (best == nullptr) continue;
+    const KinshipAnswer answer = level(own[i], *best);
+    if (answer.kinship == Kinship::kRefuted) return answer;
+    if (answer.kinship == Kinship::kOpen && led_elsewhere(at, around_base, around_target)) {
+      open = answer;
+    }
+    around_base = own[i].part;
+    around_target = best->part;
+  }
+  if (open.kinship == Kinship::kOpen) return open;
+  const auto alike = look_alike(from, to, around_base);
+  if (alike && led_elsewhere(at, around_base, around_target)) {
+    return {.kinship = Kinship::kOpen, .rival = *alike, .rival_in_base = true};
+  }
+  return {};
+}
+
+}  // namespace patcher

@@ -1,0 +1,124 @@
+#include "patcher/carry/same_places.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "patcher/text/line_merge.h"
+
+namespace patcher {
+namespace {
+
+// One file of a patch: its change in the base, and what the patch made of the target.
+class FileComparison {
+ public:
+  FileComparison(const Source& base, const Source& after, const Source& target,
+                 const Source& result)
+      : base_(base, numbers_),
+        after_(after, numbers_),
+        target_(target, numbers_),
+        result_(result, numbers_) {}
+
+  std::optional<Finding> run() const {
+    const Counterparts kin(base_, target_);
+    const PlaceFinder finder(base_, target_);
+    auto there = change_blocks(target_.source().bytes(), result_.source().bytes());
+    std::optional<Finding> open;
+    for (const ChangeBlock& block :
+         change_blocks(base_.source().bytes(), after_.source().bytes())) {
+      const auto same = std::find_if(there.begin(), there.end(), [&](const ChangeBlock& other) {
+        return change(base_, after_, block) == change(target_, result_, other);
+      });
+      if (same == there.end()) continue;
+      const CarriedPlace place{.begin = target_.at_line(same->before_begin),
+                               .end = target_.at_line(same->before_end)};
+      there.erase(same);
+      Finding unknown;
+      const auto in = finder.ranges(block, unknown);
+      const KinshipAnswer answer =
+          in ? kin.check(block, place, in->base, in->target)
+             : kin.check(block, place, {0, static_cast<uint32_t>(base_.size())},
+                         {0, static_cast<uint32_t>(target_.size())});
+      if (answer.kinship == Kinship::kProven) continue;
+      Finding f = stray_finding(base_, target_, block, place, answer);
+      if (answer.kinship == Kinship::kRefuted) return f;
+      if (!open) open = std::move(f);
+    }
+    return open && !merges() ? open : std::nullopt;
+  }
+
+ private:
+  using Change = std::pair<std::vector<uint32_t>, std::vector<uint32_t>>;
+  static Change change(const TokenIndex& from, const TokenIndex& to, const ChangeBlock& block) {
+    return {from.run(from.at_line(block.before_begin), from.at_line(block.before_end)),
+            to.run(to.at_line(block.after_begin), to.at_line(block.after_end))};
+  }
+
+  bool merges() const {
+    const auto merged =
+        merge_lines(base_.source().bytes(), after_.source().bytes(), target_.source().bytes());
+    return merged && without_blanks(*merged) == without_blanks(result_.source().bytes());
+  }
+
+  TokenNumbers numbers_;
+  TokenIndex base_;
+  TokenIndex after_;
+  TokenIndex target_;
+  TokenIndex result_;
+};
+
+}  // namespace
+
+Finding stray_finding(const TokenIndex& base, const TokenIndex& target, const ChangeBlock& block,
+                      const CarriedPlace& place, const KinshipAnswer& answer) {
+  const TokenIndex& of_rival = answer.rival_in_base ? base : target;
+  const auto line = [](const TokenIndex& file, size_t code) {
+    return code < file.size() ? file.line_of(code) + 1 : file.source().lines().count();
+  };
+  Finding f{.verdict = Verdict::kMissing, .place = {.file = target.source().path()}};
+  f.origin = {
+      .file = base.source().path(), .line = static_cast<int>(block.before_begin) + 1, .column = 1};
+  if (target.size() > 0) {
+    const uint32_t byte = target.token(std::min(place.begin, target.size() - 1)).begin;
+    f.place = target.source().place(byte);
+    f.candidates.push_back(target.source().candidate(byte));
+  }
+  const bool sure = answer.kinship == Kinship::kRefuted;
+  f.message = answer.rival_in_base
+                  ? fmt::format(
+                        "{} what line {} of the old base has, which looks like what was changed; "
+                        "that may be gone",
+                        sure ? "this is" : "this may be", line(of_rival, answer.rival))
+                  : fmt::format("what was changed {} rather at line {}, which looks alike",
+                                sure ? "is" : "may be", line(of_rival, answer.rival));
+  return f;
+}
+
+std::string without_blanks(const std::string& text) {
+  std::string out;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(out),
+               [](char c) { return c != ' ' && c != '\t' && c != '\r' && c != '\n'; });
+  return out;
+}
+
+std::optional<Finding> strayed(const BaseStep& from, const FileMap& target, const FileMap& result) {
+  for (const std::string& path : from.paths) {
+    const std::string old_path = from.path_before(path);
+    const FileState before = from.before.get(old_path);
+    const FileState after = from.after.get(path);
+    const FileState there = target.get(old_path);
+    const FileState made = result.get(path);
+    if (!before.exists() || !after.exists() || !there.exists() || !made.exists()) continue;
+    if (before.source->bytes() == there.source->bytes()) continue;
+    const bool readable = before.source->bad_bytes().empty() && after.source->bad_bytes().empty() &&
+                          there.source->bad_bytes().empty() && made.source->bad_bytes().empty();
+    if (!readable) continue;
+    auto found = FileComparison(*before.source, *after.source, *there.source, *made.source).run();
+    if (!found) continue;
+    found->origin = {.file = from.patch->name, .line = 1, .column = 1};
+    return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace patcher

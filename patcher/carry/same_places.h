@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "patcher/base/verdict.h"
+#include "patcher/carry/base_steps.h"
+#include "patcher/carry/counterpart.h"
+
+namespace patcher {
+
+// What is told of a place that is not proven to be the block's.
+Finding stray_finding(const TokenIndex& base, const TokenIndex& target, const ChangeBlock& block,
+                      const CarriedPlace& place, const KinshipAnswer& answer);
+
+std::string without_blanks(const std::string& text);
+
+// Whether a patch that has its places in `target` has them where it had them in its base: the
+// finding if it changed what is another part's counterpart, or what may be. `result` is the target
+// with the patch. Changes that differ from those of the base are left to the patch's own anchors.
+std::optional<Finding> strayed(const BaseStep& from, const FileMap& target, const FileMap& result);
+
+}  // namespace patcher
