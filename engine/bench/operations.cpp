@@ -44,22 +44,24 @@ class Launch {
     const auto hidden = static_cast<double>(config_.hidden);
     const auto inner = static_cast<double>(config_.intermediate);
     report("rms_norm", count_ * hidden * 6, 0, time([&](std::size_t) {
-             backend_.rms_norm(scratch_.normed, config_.hidden, state_.hidden(1),
-                               network_.final_norm, rows_, config_.hidden, config_.norm_epsilon);
+             backend_.norm(scratch_.normed, config_.hidden, state_.hidden(1), network_.final_norm,
+                           rows_, config_.hidden);
            }));
     report("silu_mul", count_ * inner * 10, 0, time([&](std::size_t) {
-             backend_.silu_mul(scratch_.activated, scratch_.gate_up, rows_, config_.intermediate);
+             backend_.activate(scratch_.activated, scratch_.gate_up, rows_, config_.intermediate,
+                               config_.activation);
            }));
     report("gate_up, silu_mul", 2 * hidden * inner * 2 + count_ * (2 * hidden + 2 * inner),
            4 * count_ * hidden * inner, time([&](std::size_t layer) {
-             backend_.matmul_silu_mul(scratch_.activated, scratch_.gate_up, scratch_.normed,
-                                      *network_.layers[layer].gate_up, rows_);
+             backend_.matmul_activate(scratch_.activated, scratch_.gate_up, scratch_.normed,
+                                      *network_.layers[layer].gate_up, nullptr, rows_,
+                                      config_.activation);
            }));
     const kernels::QkvArgs qkv{.qkv = scratch_.qkv,
-                               .q_norm = nullptr,
-                               .k_norm = nullptr,
-                               .epsilon = config_.norm_epsilon,
-                               .rotary = network_.rotary(),
+                               .q_norm = kernels::kNoNorm,
+                               .k_norm = kernels::kNoNorm,
+                               .whole_width = false,
+                               .rotary = network_.rotary(network_.layers[0]),
                                .position = position};
     report("write_qkv", count_ * (queries() + 2 * keys()) * 6, 0, time([&](std::size_t layer) {
              backend_.write_qkv(scratch_.query, state_.kv(layer), network_.heads(), qkv, rows_);
@@ -71,8 +73,9 @@ class Launch {
     const kernels::AttentionArgs args{.query = scratch_.query,
                                       .position = length,
                                       .first = 0,
-                                      .window = length + rows_,
-                                      .phase = phase};
+                                      .window = kernels::kWholeContext,
+                                      .phase = phase,
+                                      .scores = {config_.score_scale}};
     const auto before = static_cast<double>(length);
     report(fmt::format("attention at {}", length),
            (before + count_) * keys() * 4 + count_ * queries() * 4,

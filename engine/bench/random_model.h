@@ -42,12 +42,16 @@ class RandomWeights final : public kernels::Backend {
   const kernels::bf16* place(const kernels::bf16* host, std::size_t count) override;
 
   void embed(float* out, const kernels::bf16* table, std::span<const kernels::Token> tokens,
-             std::size_t hidden) override {
-    backend_.embed(out, table, tokens, hidden);
+             std::size_t hidden, float scale) override {
+    backend_.embed(out, table, tokens, hidden, scale);
   }
-  void rms_norm(kernels::bf16* out, std::size_t out_stride, const float* x, const kernels::bf16* w,
-                std::size_t rows, std::size_t hidden, float epsilon) override {
-    backend_.rms_norm(out, out_stride, x, w, rows, hidden, epsilon);
+  void norm(kernels::bf16* out, std::size_t out_stride, const float* x, const kernels::Norm& norm,
+            std::size_t rows, std::size_t hidden) override {
+    backend_.norm(out, out_stride, x, norm, rows, hidden);
+  }
+  void add(float* x, const float* branch, const kernels::Norm& norm, float scale, std::size_t rows,
+           std::size_t hidden) override {
+    backend_.add(x, branch, norm, scale, rows, hidden);
   }
   void matmul(float* out, const kernels::bf16* x, const kernels::Matrix& w,
               const kernels::bf16* bias, std::size_t rows, bool accumulate) override {
@@ -61,13 +65,17 @@ class RandomWeights final : public kernels::Backend {
                  const kernels::AttentionArgs& args, std::size_t rows) override {
     backend_.attention(out, kv, heads, args, rows);
   }
-  void matmul_silu_mul(kernels::bf16* out, float* gate_up, const kernels::bf16* x,
-                       const kernels::Matrix& w, std::size_t rows) override {
-    backend_.matmul_silu_mul(out, gate_up, x, w, rows);
+  void matmul_activate(kernels::bf16* out, float* projected, const kernels::bf16* x,
+                       const kernels::Matrix& w, const kernels::bf16* bias, std::size_t rows,
+                       numerics::Activation activation) override {
+    backend_.matmul_activate(out, projected, x, w, bias, rows, activation);
   }
-  void silu_mul(kernels::bf16* out, const float* gate_up, std::size_t rows,
-                std::size_t intermediate) override {
-    backend_.silu_mul(out, gate_up, rows, intermediate);
+  void activate(kernels::bf16* out, const float* x, std::size_t rows, std::size_t intermediate,
+                numerics::Activation activation) override {
+    backend_.activate(out, x, rows, intermediate, activation);
+  }
+  void scale_logits(float* logits, std::size_t count, float divisor, float cap) override {
+    backend_.scale_logits(logits, count, divisor, cap);
   }
   std::unique_ptr<kernels::Recording> make_recording() override {
     return backend_.make_recording();

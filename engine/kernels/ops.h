@@ -23,7 +23,10 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "numerics/activation.h"
+#include "numerics/attention.h"
 #include "numerics/bf16.h"
+#include "numerics/norm.h"
 
 namespace engine::kernels {
 
@@ -74,22 +77,36 @@ struct HeadShape {
   std::size_t head_size;    // D, a multiple of 16
 };
 
+// A norm of rows of n elements, in the order of numerics/norm.h.
+struct Norm {
+  const bf16* weight;  // [n]; null with kNone
+  const bf16* bias;    // [n]; null unless kLayer
+  numerics::NormKind kind;
+  float epsilon;
+};
+
+inline constexpr Norm kNoNorm{nullptr, nullptr, numerics::NormKind::kNone, 0.0f};
+
 // Rotary tables over the first `rotary_size` dimensions of a head: dimension i of the first half is
-// rotated with dimension i + rotary_size/2 by position p's angle i.
+// rotated with dimension i + rotary_size/2 by position p's angle i; interleaved, dimension 2i with
+// 2i + 1. Size 0: nothing is rotated.
 struct RotaryTable {
   const float* cosine;  // [positions, rotary_size/2]
   const float* sine;    // [positions, rotary_size/2]
   std::size_t rotary_size;
+  bool interleaved;
 };
 
 struct QkvArgs {
   const float* qkv;      // [R, (Q + 2G) D]: queries, keys, values
-  const bf16* q_norm;    // [D], or null: no per-head RMSNorm
-  const bf16* k_norm;    // [D], or null
-  float epsilon;         // of the per-head norms
+  Norm q_norm, k_norm;   // REQUIRES: kNone, kRms or kRmsPlusOne
+  bool whole_width;      // the norms are of all heads' Q D and G D elements, not of each head's D
   RotaryTable rotary;    // REQUIRES: holds positions [position, position + R)
   std::size_t position;  // of row 0
 };
+
+// A window that holds every position.
+inline constexpr std::size_t kWholeContext = static_cast<std::size_t>(-1);
 
 struct AttentionArgs {
   const bf16* query;  // [R, Q, D]
@@ -98,6 +115,7 @@ struct AttentionArgs {
   std::size_t first;  // no key before this position is read
   std::size_t window;  // REQUIRES: >= 1; window + R - 1 <= slots, or positions never wrap
   Phase phase;
+  numerics::ScoreMap scores;  // of q k^T before the softmax
 };
 
 // What a backend keeps of a step that is run again and again, so that it begins faster.
@@ -139,14 +157,18 @@ class Backend {
   // Norm weights, biases and the embedding table, which are read element by element.
   virtual const bf16* place(const bf16* host, std::size_t count) = 0;
 
-  // out[r, :] = float(table[tokens[r], :]).  REQUIRES: 0 <= tokens[r] < V.
+  // out[r, :] = float(table[tokens[r], :]) * scale.  REQUIRES: 0 <= tokens[r] < V.
   virtual void embed(float* out, const bf16* table, std::span<const Token> tokens,
-                     std::size_t hidden) = 0;
+                     std::size_t hidden, float scale) = 0;
 
-  // out[r, i] = bf16(x[r, i] * (1 / sqrt(mean(x[r]^2) + epsilon)) * w[i]), sums in the order of
-  // numerics/reduce.h. Row r of `out` begins at out + r * out_stride (elements).
-  virtual void rms_norm(bf16* out, std::size_t out_stride, const float* x, const bf16* w,
-                        std::size_t rows, std::size_t hidden, float epsilon) = 0;
+  // out[r] = bf16(norm(x[r])). Row r of `out` begins at out + r * out_stride (elements).
+  // REQUIRES: hidden % 16 == 0.
+  virtual void norm(bf16* out, std::size_t out_stride, const float* x, const Norm& norm,
+                    std::size_t rows, std::size_t hidden) = 0;
+
+  // x[r, i] = fma(norm(branch[r])[i], scale, x[r, i]): what a layer's half adds to the stream.
+  virtual void add(float* x, const float* branch, const Norm& norm, float scale, std::size_t rows,
+                   std::size_t hidden) = 0;
 
   // out[R, N] = x[R, K] * w^T (+ bias[n], if not null) (+ out, if accumulate), by fused16 chains in
   // split_k(rows, N, K) slices (numerics/split_k.h); slices, bias and old value are added in that
@@ -154,31 +176,38 @@ class Backend {
   virtual void matmul(float* out, const bf16* x, const Matrix& w, const bf16* bias,
                       std::size_t rows, bool accumulate) = 0;
 
-  // Per-head norm and rotary on queries and keys; writes query [R, Q, D] and the K and V rows of
+  // Norm and rotary on queries and keys; writes query [R, Q, D] and the K and V rows of
   // positions [position, position + R), all rounded to bf16.
   virtual void write_qkv(bf16* query, const KvRows& kv, const HeadShape& heads, const QkvArgs& args,
                          std::size_t rows) = 0;
 
-  // out[R, Q, D]: softmax(q k^T / sqrt(D)) v over the keys that AttentionArgs names.
+  // out[R, Q, D]: softmax(scores(q k^T)) v over the keys that AttentionArgs names.
   virtual void attention(bf16* out, const KvRows& kv, const HeadShape& heads,
                          const AttentionArgs& args, std::size_t rows) = 0;
 
-  // out[r, i] = bf16(silu(gate_up[r, i]) * gate_up[r, I + i]).
-  virtual void silu_mul(bf16* out, const float* gate_up, std::size_t rows,
-                        std::size_t intermediate) = 0;
+  // out[r, i] = bf16(activate(x[r, i], x[r, I + i])), or of x[r, i] alone without a gate
+  // (numerics/activation.h).
+  virtual void activate(bf16* out, const float* x, std::size_t rows, std::size_t intermediate,
+                        numerics::Activation activation) = 0;
 
-  // silu_mul of what matmul gives for w [2 I, K]; `gate_up` [R, 2 I] may hold it meanwhile or not.
-  virtual void matmul_silu_mul(bf16* out, float* gate_up, const bf16* x, const Matrix& w,
-                               std::size_t rows) {
-    matmul(gate_up, x, w, nullptr, rows, false);
-    silu_mul(out, gate_up, rows, w.outputs() / 2);
+  // `activate` of what matmul gives for w [2 I or I, K]; `projected` [R, 2 I or I] may hold it
+  // meanwhile or not.
+  virtual void matmul_activate(bf16* out, float* projected, const bf16* x, const Matrix& w,
+                               const bf16* bias, std::size_t rows,
+                               numerics::Activation activation) {
+    const bool gated = activation != numerics::Activation::kGelu;
+    matmul(projected, x, w, bias, rows, false);
+    activate(out, projected, rows, gated ? w.outputs() / 2 : w.outputs(), activation);
   }
+
+  // Each logit x becomes x / divisor, and then soft_cap(x, cap) unless cap is 0.
+  virtual void scale_logits(float* logits, std::size_t count, float divisor, float cap) = 0;
 
   // Runs `step`, which calls operations of this backend, or does again what it did before instead
   // of calling it; the same bits either way. The recording must not outlive the backend.
   // REQUIRES: for one recording and `rows`, every step calls the same operations with the same
-  // arguments, except that positions and attention windows differ by as much as `position`; R is
-  // `rows`, and AttentionArgs::first is 0.
+  // arguments, except that positions differ by as much as `position`; R is `rows`, and
+  // AttentionArgs::first is 0.
   virtual std::unique_ptr<Recording> make_recording() { return std::make_unique<Recording>(); }
   virtual void repeat(Recording&, std::size_t /*rows*/, std::size_t /*position*/,
                       const std::function<void()>& step) {

@@ -1,12 +1,14 @@
 #include "model/config.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
+#include <nlohmann/json.hpp>
 
+#include "model/family.h"
 #include "model/json_file.h"
+#include "model/rotary_config.h"
+#include "numerics/attention.h"
 
 namespace engine::model {
 namespace {
@@ -23,103 +25,56 @@ constexpr std::size_t kMaxPositions = 1U << 24U;
 constexpr std::size_t kMatmulStep = 16;  // a matrix product's inner length is a multiple of it
 constexpr std::size_t kDefaultMtpWindow = 512;
 
-// What Hugging Face's code for a model type does where config.json is silent.
-struct Family {
-  std::string_view model_type;
-  bool explicit_only;  // nothing has a default
-  bool qk_norm;
-  bool qkv_bias;
-};
-
-constexpr std::array<Family, 5> kFamilies{{
-    {"kvpc", true, false, false},
-    {"llama", false, false, false},
-    {"mistral", false, false, false},
-    {"qwen2", false, false, true},
-    {"qwen3", false, true, false},
-}};
-
-const Family& family_of(const JsonNode& root) {
-  const std::string name = root.at("model_type").string();
-  const auto* const found = std::ranges::find(kFamilies, name, &Family::model_type);
-  if (found != kFamilies.end()) return *found;
-  std::vector<std::string_view> names;
-  names.reserve(kFamilies.size());
-  for (const Family& family : kFamilies)
-    names.push_back(family.model_type);
-  root.at("model_type").fail_expected(fmt::format("one of {}", fmt::join(names, ", ")));
-}
-
-// An optional member; "kvpc" must write it.
-std::optional<JsonNode> option(const JsonNode& root, const Family& family, std::string_view key) {
-  return family.explicit_only ? root.at(key) : root.find(key);
-}
-
-bool flag(const JsonNode& root, const Family& family, std::string_view key, bool fallback) {
-  const auto node = option(root, family, key);
-  return node ? node->boolean() : fallback;
-}
-
 std::size_t multiple_of(std::size_t step, const JsonNode& node, std::size_t max) {
   const std::size_t value = node.integer(1, max);
   if (value % step != 0) node.fail_expected(fmt::format("a multiple of {}", step));
   return value;
 }
 
-void require_absent(const JsonNode& root, std::string_view key) {
-  if (root.find(key)) root.at(key).fail_expected("null or nothing: not supported");
-}
-
-void require_false(const JsonNode& root, std::string_view key) {
-  const auto node = root.find(key);
-  if (node && node->boolean()) node->fail_expected("false: true is not supported");
-}
-
-void require_text(const JsonNode& node, std::string_view expected) {
-  if (node.string() != expected) node.fail_expected(fmt::format("\"{}\"", expected));
-}
-
-void refuse_unsupported(const JsonNode& root) {
-  require_text(root.at("hidden_act"), "silu");
-  require_text(root.at(root.find("dtype") ? "dtype" : "torch_dtype"), "bfloat16");
-  for (const auto* key : {"rope_scaling", "rope_parameters", "quantization_config"}) {
-    require_absent(root, key);
-  }
-  require_false(root, "use_sliding_window");
-  require_false(root, "mlp_bias");
-  const auto types = root.find("layer_types");
-  for (std::size_t i = 0; types && i < types->require_array(); ++i) {
-    require_text(types->element(i), "full_attention");
+// Weights may be stored in any of these; they become bf16 on load.
+void check_dtype(const JsonNode& root) {
+  for (const auto* key : {"dtype", "torch_dtype"}) {
+    const auto node = root.find(key);
+    if (!node) continue;
+    const std::string name = node->string();
+    if (name != "bfloat16" && name != "float16" && name != "float32") {
+      node->fail_expected("one of bfloat16, float16, float32");
+    }
   }
 }
 
-// Qwen's configs name a window that use_sliding_window turns off; Mistral's is on if named.
-void refuse_sliding_window(const JsonNode& root) {
-  if (!root.find("use_sliding_window")) require_absent(root, "sliding_window");
+void check_quantization(const JsonNode& root) {
+  const auto quantization = root.find("quantization_config");
+  if (!quantization) return;
+  const JsonNode method = quantization->at("quant_method");
+  if (method.string() != "fp8") method.fail_expected("\"fp8\", with scales of blocks");
 }
 
-void read_sizes(ModelConfig& config, const JsonNode& root, const Family& family) {
+void read_sizes(ModelConfig& config, const JsonNode& root) {
   config.hidden = multiple_of(kMatmulStep, root.at("hidden_size"), kMaxWidth);
   config.intermediate = multiple_of(kMatmulStep, root.at("intermediate_size"), kMaxWidth);
   config.layers = root.at("num_hidden_layers").integer(1, kMaxLayers);
+  config.layer_kinds.resize(config.layers);
   config.vocabulary = root.at("vocab_size").integer(2, kMaxVocabulary);
   config.max_positions = root.at("max_position_embeddings").integer(1, kMaxPositions);
-  config.tied_embeddings = flag(root, family, "tie_word_embeddings", false);
-  config.norm_epsilon = static_cast<float>(root.at("rms_norm_eps").number());
+  const auto tied = root.find("tie_word_embeddings");
+  config.tied_embeddings = tied && tied->boolean();
+  const JsonNode epsilon = root.at(root.find("norm_epsilon") ? "norm_epsilon" : "rms_norm_eps");
+  config.norm_epsilon = static_cast<float>(epsilon.number());
   if (!(config.norm_epsilon > 0 && config.norm_epsilon <= 0.1F)) {
-    root.at("rms_norm_eps").fail_expected("a number above 0, at most 0.1");
+    epsilon.fail_expected("a number above 0, at most 0.1");
   }
 }
 
-void read_heads(ModelConfig& config, const JsonNode& root, const Family& family) {
+void read_heads(ModelConfig& config, const JsonNode& root) {
   config.query_heads = root.at("num_attention_heads").integer(1, kMaxHeads);
-  const auto kv_heads = option(root, family, "num_key_value_heads");
+  const auto kv_heads = root.find("num_key_value_heads");
   config.kv_heads = kv_heads ? kv_heads->integer(1, kMaxHeads) : config.query_heads;
   if (config.query_heads % config.kv_heads != 0) {
     kv_heads->fail_expected(
         fmt::format("a divisor of num_attention_heads ({})", config.query_heads));
   }
-  if (const auto head_size = option(root, family, "head_dim")) {
+  if (const auto head_size = root.find("head_dim")) {
     config.head_size = multiple_of(kMatmulStep, *head_size, kMaxHeadSize);
     return;
   }
@@ -133,37 +88,40 @@ void read_heads(ModelConfig& config, const JsonNode& root, const Family& family)
   }
 }
 
-void read_rotary(ModelConfig& config, const JsonNode& root, const Family& family) {
-  const auto theta = option(root, family, "rope_theta");
-  config.rope_theta = theta ? theta->number() : 10000.0;
-  if (!(config.rope_theta >= 1 && config.rope_theta <= 1e12)) {
-    theta->fail_expected("a number from 1 to 1e12");
-  }
-  const auto factor = option(root, family, "partial_rotary_factor");
-  const double size = (factor ? factor->number() : 1.0) * static_cast<double>(config.head_size);
-  const bool sane = size >= 2 && size <= static_cast<double>(config.head_size);
-  config.rotary_size = sane ? static_cast<std::size_t>(size) : 0;
-  if (!sane || static_cast<double>(config.rotary_size) != size || config.rotary_size % 2 != 0) {
-    factor->fail_expected(fmt::format(
-        "a factor from 0 to 1 that makes an even number of head_dim {}", config.head_size));
-  }
-}
-
-void read_attention_options(ModelConfig& config, const JsonNode& root, const Family& family) {
-  config.qk_norm = flag(root, family, "use_qk_norm", family.qk_norm);
-  config.qkv_bias = flag(root, family, "attention_bias", family.qkv_bias);
-  if (config.qkv_bias && !family.qkv_bias && !family.explicit_only) {
-    root.at("attention_bias")
-        .fail_expected(fmt::format("false: {} would also put a bias on the output projection",
-                                   family.model_type));
+// The Gemmas' configurations say "gelu" and mean the form with tanh.
+void read_activation(ModelConfig& config, const JsonNode& root) {
+  const JsonNode node =
+      root.at(root.find("hidden_activation") ? "hidden_activation" : "hidden_act");
+  const std::string name = node.string();
+  const bool gemma = config.model_type == "gemma";
+  if (name == "silu") {
+    config.activation = numerics::Activation::kSiluGated;
+  } else if (name == "gelu_pytorch_tanh" || (gemma && name == "gelu")) {
+    config.activation = numerics::Activation::kGeluGated;
+  } else {
+    node.fail_expected("\"silu\" or \"gelu_pytorch_tanh\"");
   }
 }
 
-void read_mtp(ModelConfig& config, const JsonNode& root, const Family& family) {
-  const auto layers = option(root, family, "num_nextn_predict_layers");
+// yarn makes the context longer than max_position_embeddings may say.
+void read_rotary(ModelConfig& config, const JsonNode& root) {
+  const numerics::RotarySpec spec =
+      read_rotary_spec(root, find_rope_parameters(root, "full_attention"), "rope_theta",
+                       config.head_size, config.max_positions);
+  config.rotaries = {spec};
+  if (spec.scaling == numerics::RotaryScaling::kYarn) {
+    const double stretched = spec.original_positions * spec.factor;
+    const auto whole =
+        static_cast<std::size_t>(std::min(stretched, static_cast<double>(kMaxPositions)));
+    config.max_positions = std::max(config.max_positions, whole);
+  }
+}
+
+void read_mtp(ModelConfig& config, const JsonNode& root) {
+  const auto layers = root.find("num_nextn_predict_layers");
   config.mtp = layers && layers->integer(0, 1) == 1;
   if (!config.mtp) return;
-  const auto window = option(root, family, "mtp_sliding_window");
+  const auto window = root.find("mtp_sliding_window");
   config.mtp_window = window ? window->integer(1, kMaxPositions) : kDefaultMtpWindow;
 }
 
@@ -185,22 +143,63 @@ void add_stop_tokens(ModelConfig& config, const JsonNode& root) {
                            config.stop_tokens.end());
 }
 
+// The text model's part of a larger configuration, with the keys that only the whole has.
+nlohmann::json text_part(const JsonNode& whole, const NestedText& nested) {
+  const JsonNode part = whole.at(nested.key);
+  part.require_object();
+  nlohmann::json text = part.value();
+  if (!part.find("model_type")) text["model_type"] = nested.model_type;
+  for (const auto* key :
+       {"dtype", "torch_dtype", "quantization_config", "eos_token_id", "tie_word_embeddings"}) {
+    if (whole.find(key)) text[key] = whole.at(key).value();
+  }
+  return text;
+}
+
+// A default stop token means the family's usual vocabulary; a smaller one has no such token.
+void drop_foreign_stop_tokens(nlohmann::json& defaults, std::size_t vocabulary) {
+  const auto ids = defaults.find("eos_token_id");
+  if (ids == defaults.end()) return;
+  const nlohmann::json list = ids->is_array() ? *ids : nlohmann::json::array({*ids});
+  for (const nlohmann::json& id : list) {
+    if (id.get<std::size_t>() >= vocabulary) return static_cast<void>(defaults.erase(ids));
+  }
+}
+
+ModelConfig read_text_model(const JsonNode& given) {
+  const Family& family = find_family(given.at("model_type"));
+  nlohmann::json complete = nlohmann::json::parse(family.defaults);
+  if (given.find("vocab_size")) {
+    drop_foreign_stop_tokens(complete, given.at("vocab_size").integer(2, kMaxVocabulary));
+  }
+  complete.update(given.value());
+  const JsonNode root(complete, given.file(), given.place());
+  check_dtype(root);
+  check_quantization(root);
+  ModelConfig config;
+  config.model_type = family.model_type;
+  config.names = &family.names;
+  read_sizes(config, root);
+  read_heads(config, root);
+  read_activation(config, root);
+  read_rotary(config, root);
+  read_mtp(config, root);
+  config.score_scale = numerics::score_scale(config.head_size);
+  family.read(config, root);
+  add_stop_tokens(config, root);
+  return config;
+}
+
 }  // namespace
 
 ModelConfig ModelConfig::parse(std::string_view json, const std::filesystem::path& file) {
   const nlohmann::json parsed = parse_json(json, file);
   const JsonNode root(parsed, file);
-  const Family& family = family_of(root);
-  refuse_unsupported(root);
-  refuse_sliding_window(root);
-  ModelConfig config;
-  config.model_type = family.model_type;
-  read_sizes(config, root, family);
-  read_heads(config, root, family);
-  read_rotary(config, root, family);
-  read_attention_options(config, root, family);
-  read_mtp(config, root, family);
-  add_stop_tokens(config, root);
+  const NestedText* const nested = find_nested_text(root.at("model_type").string());
+  if (nested == nullptr) return read_text_model(root);
+  const nlohmann::json text = text_part(root, *nested);
+  ModelConfig config = read_text_model(JsonNode(text, file, std::string(nested->key)));
+  config.nested = true;
   return config;
 }
 

@@ -1,8 +1,9 @@
 // A model's shape and constants, read from Hugging Face's config.json.
 //
 // Every number is checked here, so that products of these sizes fit std::size_t and the kernels'
-// REQUIRES hold. What this engine does not compute (other activations, scaled rotary embeddings,
-// sliding windows, quantised weights, other model types) is refused, never approximated.
+// REQUIRES hold. A key that config.json leaves out means what Hugging Face's configuration class
+// for the model type means by it (families.cpp). What this engine does not compute is refused by
+// name, never approximated.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +14,37 @@
 
 #include "model/error.h"
 #include "model/token.h"
+#include "numerics/activation.h"
+#include "numerics/norm.h"
+#include "numerics/rotary_scaling.h"
 
 namespace engine::model {
 
-// Decoder-only: embedding; `layers` of (RMSNorm, attention, RMSNorm, SwiGLU); RMSNorm; output head.
+struct LayerNames;
+
+// What sets one decoder layer apart from the others.
+struct LayerKind {
+  static constexpr std::size_t kWholeContext = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kNoRotary = static_cast<std::size_t>(-1);
+
+  std::size_t window = kWholeContext;  // positions that a row attends to, its own included
+  std::size_t rotary = 0;              // index into ModelConfig::rotaries, or kNoRotary
+};
+
+// On queries and keys, before rotary.
+enum class QkNorm {
+  kNone,
+  kHead,   // each head by itself, weights [D]
+  kWidth,  // all heads together, weights [Q D] and [G D]
+};
+
+// Decoder-only: embedding; `layers` of attention and MLP, each added to the residual stream with a
+// norm before it, after it, or both; norm; output head.
 struct ModelConfig {
-  // One of "llama", "mistral", "qwen2", "qwen3", or "kvpc": this project's own, in which every
-  // option is written out and none has a default.
+  // A row of families.cpp; "kvpc" is this project's own, in which every option is written out.
   std::string model_type;
+  const LayerNames* names = nullptr;  // of the layers' tensors, which also say where norms stand
+  bool nested = false;  // the text part of a larger model, whose other tensors are skipped
 
   std::size_t hidden = 0;         // H, a multiple of 16
   std::size_t layers = 0;         // without the multi-token-prediction layer
@@ -30,19 +54,33 @@ struct ModelConfig {
   std::size_t intermediate = 0;   // I, a multiple of 16
   std::size_t vocabulary = 0;     // V >= 2; may exceed the tokenizer's size (padding)
   std::size_t max_positions = 0;  // the longest context that the model was made for
-  std::size_t rotary_size = 0;    // leading dimensions of a head that are rotated; even, <= D
 
-  float norm_epsilon = 0;  // of every RMSNorm
-  double rope_theta = 0;   // angle of pair i at position p: p * rope_theta^(-2i / rotary_size)
+  std::vector<LayerKind> layer_kinds;          // [layers]
+  std::vector<numerics::RotarySpec> rotaries;  // the drafter's layer takes the first
 
-  bool qk_norm = false;          // RMSNorm on each head of q and k, before rotary
-  bool qkv_bias = false;         // biases on q, k and v; no other projection has one
+  numerics::NormKind norm = numerics::NormKind::kRms;  // of every norm
+  float norm_epsilon = 0;
+  QkNorm qk_norm = QkNorm::kNone;
+  bool qkv_bias = false, output_bias = false, mlp_bias = false;
+  numerics::Activation activation = numerics::Activation::kSiluGated;
   bool tied_embeddings = false;  // the output head is the embedding table
+
+  float embedding_scale = 1;  // of the embedding's rows
+  float residual_scale = 1;   // of what attention and MLP add
+  float score_scale = 0;      // of attention scores, times log2(e): numerics::score_scale
+  float score_cap = 0;        // scores s become cap * tanh(s / cap); 0: they stay
+  float logit_divisor = 1;
+  float logit_cap = 0;  // as score_cap, after the division
 
   bool mtp = false;            // one multi-token-prediction layer follows the decoder's
   std::size_t mtp_window = 0;  // positions that it attends to, its own included; 0 without it
 
   std::vector<Token> stop_tokens;  // sorted; each < V; may be empty
+
+  // The MLP's first projection: gate and up, or one matrix.
+  bool gated() const { return activation != numerics::Activation::kGelu; }
+  std::size_t query_width() const { return query_heads * head_size; }  // Q D
+  std::size_t kv_width() const { return kv_heads * head_size; }        // G D
 
   // Reads config.json and, if it is there, generation_config.json (further stop tokens).
   // Throws ModelError.

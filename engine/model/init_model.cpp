@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "model/byte_tokenizer.h"
+#include "model/config.h"
 #include "model/preset.h"
 #include "model/random_weights.h"
 #include "model/safetensors.h"
@@ -24,8 +25,8 @@ void write_text(const fs::path& path, std::string_view text) {
   if (!out) throw ModelError(path, "cannot be written");
 }
 
-void write_weights(const Preset& preset, std::uint64_t seed, const fs::path& path) {
-  const std::vector<RandomTensor> tensors = random_weights(preset, byte_tokenizer_size(), seed);
+void write_weights(const ModelConfig& config, std::uint64_t seed, const fs::path& path) {
+  const std::vector<RandomTensor> tensors = random_weights(config, seed);
   std::vector<TensorSource> sources;
   sources.reserve(tensors.size());
   for (const RandomTensor& tensor : tensors) {
@@ -35,10 +36,12 @@ void write_weights(const Preset& preset, std::uint64_t seed, const fs::path& pat
 }
 
 void write_folder(const Preset& preset, std::uint64_t seed, const fs::path& dir) {
-  write_text(dir / "config.json", config_json(preset, byte_tokenizer_size(), byte_tokenizer_end()));
+  const fs::path config_file = dir / "config.json";
+  const std::string config = config_json(preset, byte_tokenizer_size(), byte_tokenizer_end());
+  write_text(config_file, config);
   write_text(dir / "tokenizer.json", byte_tokenizer_json());
   write_text(dir / "chat_template.json", byte_chat_template_json());
-  write_weights(preset, seed, dir / "model.safetensors");
+  write_weights(ModelConfig::parse(config, config_file), seed, dir / "model.safetensors");
 }
 
 const Preset& require_preset(std::string_view name, const fs::path& dir) {

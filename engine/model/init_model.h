@@ -7,6 +7,12 @@
 //   micro    64   4       4/2 x 16   8       512   32          4096     yes   yes      no
 //   mini     256  8       4/2 x 64   32      1024  128         16384    yes   yes      no
 //   plain    96   3       3/3 x 32   32      256   none        2048     no    no       yes
+//
+// Further presets have layers of one family each: H 96, 4 layers, 4/2 heads of 32, I 192, context
+// 2048. mistral (windows), smollm3 (layers without rotary, biases, llama3 scaling), phi3 (stacked
+// matrices), qwen3 (yarn), olmo2 (norms after, over the whole width), granite (multipliers), gemma2
+// (capped scores and logits, windows by layer), gemma3 (two thetas), glm4 (interleaved rotary),
+// starcoder2 (LayerNorm, no gate).
 #pragma once
 
 #include <cstdint>

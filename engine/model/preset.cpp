@@ -7,47 +7,84 @@
 namespace engine::model {
 namespace {
 
-constexpr std::array<Preset, 3> kPresets{{
-    {.name = "micro",
-     .hidden = 64,
-     .layers = 4,
-     .query_heads = 4,
-     .kv_heads = 2,
-     .head_size = 16,
-     .intermediate = 512,
-     .max_positions = 4096,
-     .rotary_factor = 0.5,
-     .mtp_window = 32,
-     .tied_embeddings = true,
-     .qk_norm = true,
-     .qkv_bias = false},
-    {.name = "mini",
-     .hidden = 256,
-     .layers = 8,
-     .query_heads = 4,
-     .kv_heads = 2,
-     .head_size = 64,
-     .intermediate = 1024,
-     .max_positions = 16384,
-     .rotary_factor = 0.5,
-     .mtp_window = 128,
-     .tied_embeddings = true,
-     .qk_norm = true,
-     .qkv_bias = false},
-    {.name = "plain",
-     .hidden = 96,
-     .layers = 3,
-     .query_heads = 3,
-     .kv_heads = 3,
-     .head_size = 32,
-     .intermediate = 256,
-     .max_positions = 2048,
-     .rotary_factor = 1.0,
-     .mtp_window = 0,
-     .tied_embeddings = false,
-     .qk_norm = false,
-     .qkv_bias = true},
-}};
+constexpr Preset small(std::string_view name, std::string_view family) {
+  return {.name = name,
+          .hidden = 96,
+          .layers = 4,
+          .query_heads = 4,
+          .kv_heads = 2,
+          .head_size = 32,
+          .intermediate = 192,
+          .max_positions = 2048,
+          .rotary_factor = 1.0,
+          .mtp_window = 0,
+          .tied_embeddings = false,
+          .qk_norm = false,
+          .qkv_bias = false,
+          .family = family};
+}
+
+constexpr std::array kPresets{
+    Preset{.name = "micro",
+           .hidden = 64,
+           .layers = 4,
+           .query_heads = 4,
+           .kv_heads = 2,
+           .head_size = 16,
+           .intermediate = 512,
+           .max_positions = 4096,
+           .rotary_factor = 0.5,
+           .mtp_window = 32,
+           .tied_embeddings = true,
+           .qk_norm = true,
+           .qkv_bias = false},
+    Preset{.name = "mini",
+           .hidden = 256,
+           .layers = 8,
+           .query_heads = 4,
+           .kv_heads = 2,
+           .head_size = 64,
+           .intermediate = 1024,
+           .max_positions = 16384,
+           .rotary_factor = 0.5,
+           .mtp_window = 128,
+           .tied_embeddings = true,
+           .qk_norm = true,
+           .qkv_bias = false},
+    Preset{.name = "plain",
+           .hidden = 96,
+           .layers = 3,
+           .query_heads = 3,
+           .kv_heads = 3,
+           .head_size = 32,
+           .intermediate = 256,
+           .max_positions = 2048,
+           .rotary_factor = 1.0,
+           .mtp_window = 0,
+           .tied_embeddings = false,
+           .qk_norm = false,
+           .qkv_bias = true},
+    small("mistral", R"({"model_type": "mistral", "sliding_window": 100})"),
+    small("smollm3", R"({"model_type": "smollm3", "tie_word_embeddings": false,
+        "attention_bias": true, "mlp_bias": true, "rope_scaling": {"rope_type": "llama3",
+        "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 256}})"),
+    small("phi3", R"({"model_type": "phi3", "sliding_window": 70,
+        "partial_rotary_factor": 0.75})"),
+    small("qwen3", R"({"model_type": "qwen3", "rope_scaling": {"rope_type": "yarn",
+        "factor": 4.0, "original_max_position_embeddings": 512}})"),
+    small("olmo2", R"({"model_type": "olmo2"})"),
+    small("granite", R"({"model_type": "granite", "embedding_multiplier": 12.0,
+        "attention_multiplier": 0.2, "residual_multiplier": 0.22, "logits_scaling": 0.25})"),
+    small("gemma2", R"({"model_type": "gemma2", "sliding_window": 60,
+        "query_pre_attn_scalar": 24, "attn_logit_softcapping": 5.0,
+        "final_logit_softcapping": 3.0})"),
+    small("gemma3", R"({"model_type": "gemma3_text", "sliding_window": 130,
+        "sliding_window_pattern": 3, "query_pre_attn_scalar": 32,
+        "rope_scaling": {"rope_type": "linear", "factor": 8.0}})"),
+    small("glm4", R"({"model_type": "glm4"})"),
+    small("starcoder2", R"({"model_type": "starcoder2", "sliding_window": 90})"),
+};
 
 }  // namespace
 
@@ -61,7 +98,7 @@ const Preset* find_preset(std::string_view name) {
 }
 
 std::string config_json(const Preset& preset, std::size_t vocabulary, Token stop_token) {
-  const nlohmann::ordered_json config = {
+  const nlohmann::ordered_json own = {
       {"model_type", "kvpc"},
       {"hidden_size", preset.hidden},
       {"num_hidden_layers", preset.layers},
@@ -83,6 +120,13 @@ std::string config_json(const Preset& preset, std::size_t vocabulary, Token stop
       {"eos_token_id", stop_token},
       {"torch_dtype", "bfloat16"},
   };
+  if (preset.family.empty()) return own.dump(2) + "\n";
+  auto config = nlohmann::ordered_json::parse(preset.family);
+  for (const auto* size : {"hidden_size", "num_hidden_layers", "num_attention_heads",
+                           "num_key_value_heads", "head_dim", "intermediate_size", "vocab_size",
+                           "max_position_embeddings", "eos_token_id", "torch_dtype"}) {
+    config[size] = own[size];
+  }
   return config.dump(2) + "\n";
 }
 

@@ -1,9 +1,8 @@
 #include "model/random_weights.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
+#include "model/tensor_walk.h"
 #include "numerics/philox.h"
 
 namespace engine::model {
@@ -43,80 +42,29 @@ numerics::bf16 draw(std::uint32_t word, const Fill& fill, bool on_diagonal) {
   return numerics::from_float(static_cast<float>(value));
 }
 
-class Drawer {
+class Drawer final : public TensorSupply {
  public:
-  Drawer(const Preset& preset, std::size_t vocabulary, std::uint64_t seed)
-      : p_(preset), vocabulary_(vocabulary), seed_(seed) {}
+  Drawer(const ModelConfig& config, std::uint64_t seed) : c_(config), seed_(seed) {}
 
   std::vector<RandomTensor> draw_all() {
-    const Fill table{.deviation = kLogitDeviation / root(p_.hidden)};
-    add("model.embed_tokens.weight", {vocabulary_, p_.hidden}, table);
-    for (std::size_t i = 0; i < p_.layers; ++i) {
-      add_layer(i, i, i == 0 ? kFirstMlpScale : kMlpScale);
-    }
-    if (p_.mtp_window > 0) add_mtp();
-    add("model.norm.weight", {p_.hidden}, norm());
-    if (!p_.tied_embeddings) add("lm_head.weight", {vocabulary_, p_.hidden}, table);
+    walk_tensors(c_, {}, *this);
     return std::move(tensors_);
   }
 
- private:
-  static Fill norm(double centre = 1) {
-    return {.deviation = kNormDeviation * centre, .centre = centre};
-  }
-
-  // Keeps the deviation of an input of length `inner`, times `scale`.
-  static Fill projection(std::size_t inner, double scale = 1) {
-    return {.deviation = scale / root(inner)};
-  }
-
-  // Layer `index` of the file with the draws that belong to layer `like`.
-  void add_layer(std::size_t index, std::size_t like, double mlp_scale) {
-    const std::string prefix = fmt::format("model.layers.{}.", index);
+  // The drafter's layer takes the first one's draws.
+  void begin_layer(std::size_t index) override {
+    const std::size_t like = index == c_.layers ? 0 : index;
     stream_ = 1 + static_cast<std::uint32_t>(like) * kStreamsPerLayer;
-    add(prefix + "input_layernorm.weight", {p_.hidden}, norm());
-    add_attention(prefix + "self_attn.");
-    add(prefix + "post_attention_layernorm.weight", {p_.hidden}, norm());
-    add(prefix + "mlp.gate_proj.weight", {p_.intermediate, p_.hidden}, projection(p_.hidden));
-    add(prefix + "mlp.up_proj.weight", {p_.intermediate, p_.hidden}, projection(p_.hidden));
-    add(prefix + "mlp.down_proj.weight", {p_.hidden, p_.intermediate},
-        projection(p_.intermediate, mlp_scale));
+    mlp_scale_ = like == 0 ? kFirstMlpScale : kMlpScale;
+  }
+  void end_layer(std::size_t index) override {
     stream_ = 1 + static_cast<std::uint32_t>(index + 1) * kStreamsPerLayer;
   }
 
-  void add_attention(const std::string& prefix) {
-    const std::size_t queries = p_.query_heads * p_.head_size;
-    const std::size_t keys = p_.kv_heads * p_.head_size;
-    const double sharpness = p_.qk_norm ? 1 : kQueryKeyScale;  // the norms bring it otherwise
-    add(prefix + "q_proj.weight", {queries, p_.hidden}, projection(p_.hidden, sharpness));
-    add(prefix + "k_proj.weight", {keys, p_.hidden}, projection(p_.hidden, sharpness));
-    add(prefix + "v_proj.weight", {keys, p_.hidden}, projection(p_.hidden));
-    add(prefix + "o_proj.weight", {p_.hidden, queries}, projection(queries, kAttentionScale));
-    if (p_.qkv_bias) {
-      add(prefix + "q_proj.bias", {queries}, {.deviation = kBiasDeviation});
-      add(prefix + "k_proj.bias", {keys}, {.deviation = kBiasDeviation});
-      add(prefix + "v_proj.bias", {keys}, {.deviation = kBiasDeviation});
-    }
-    if (p_.qk_norm) {
-      add(prefix + "q_norm.weight", {p_.head_size}, norm(kQueryKeyScale));
-      add(prefix + "k_norm.weight", {p_.head_size}, norm(kQueryKeyScale));
-    }
-  }
-
-  void add_mtp() {
-    add_layer(p_.layers, 0, kFirstMlpScale);
-    const std::string prefix = fmt::format("model.layers.{}.", p_.layers);
-    const double embedding = kLogitDeviation / root(p_.hidden);
-    add(prefix + "enorm.weight", {p_.hidden}, norm());
-    add(prefix + "hnorm.weight", {p_.hidden}, norm());
-    add(prefix + "eh_proj.weight", {p_.hidden, 2 * p_.hidden},
-        {.deviation = kDrafterNoise * embedding / root(2 * p_.hidden), .diagonal = embedding});
-    add(prefix + "shared_head.norm.weight", {p_.hidden}, norm());
-  }
-
-  void add(const std::string& name, std::vector<std::size_t> shape, const Fill& fill) {
-    const std::size_t columns = shape.back();
-    const std::size_t rows = shape.size() == 2 ? shape[0] : 1;
+  const numerics::bf16* take(const TensorNeed& need) override {
+    const Fill fill = fill_of(need);
+    const std::size_t columns = need.shape.back();
+    const std::size_t rows = need.shape.size() == 2 ? need.shape[0] : 1;
     const numerics::PhiloxKey key = {static_cast<std::uint32_t>(seed_),
                                      static_cast<std::uint32_t>(seed_ >> 32U)};
     std::vector<numerics::bf16> values(rows * columns);
@@ -130,24 +78,63 @@ class Drawer {
       }
       values[i] = draw(words[i % 4], fill, i / columns == i % columns);
     }
-    tensors_.push_back({name, std::move(shape), std::move(values)});
     ++stream_;
+    tensors_.push_back({need.name, need.shape, std::move(values)});
+    return tensors_.back().values.data();
+  }
+
+ private:
+  // Keeps the deviation of an input of length `inner`, times `scale`.
+  static Fill projection(std::size_t inner, double scale) {
+    return {.deviation = scale / root(inner)};
+  }
+
+  // Some families store a norm's weights as their distance from one.
+  Fill norm(double centre) const {
+    const double stored = c_.norm == numerics::NormKind::kRmsPlusOne ? centre - 1 : centre;
+    return {.deviation = kNormDeviation * centre, .centre = stored};
+  }
+
+  Fill fill_of(const TensorNeed& need) const {
+    const std::size_t inner = need.shape.back();
+    const double embedding = kLogitDeviation / root(c_.hidden);
+    switch (need.role) {
+      case TensorRole::kTable:
+        return {.deviation = embedding};
+      case TensorRole::kNorm:
+        return norm(1);
+      case TensorRole::kHeadNorm:
+        return norm(kQueryKeyScale);
+      case TensorRole::kBias:
+        return {.deviation = kBiasDeviation};
+      case TensorRole::kQueryKey:  // the head norms bring the scale otherwise
+        return projection(inner, c_.qk_norm == QkNorm::kNone ? kQueryKeyScale : 1);
+      case TensorRole::kAttentionOutput:
+        return projection(inner, kAttentionScale);
+      case TensorRole::kMlpOutput:
+        return projection(inner, mlp_scale_);
+      case TensorRole::kCombine:
+        return {.deviation = kDrafterNoise * embedding / root(inner), .diagonal = embedding};
+      case TensorRole::kValue:
+      case TensorRole::kMlpInput:
+        break;
+    }
+    return projection(inner, 1);
   }
 
   static constexpr std::uint32_t kStreamsPerLayer = 32;  // more than a layer has tensors
 
-  const Preset& p_;
-  std::size_t vocabulary_;
+  const ModelConfig& c_;
   std::uint64_t seed_;
   std::uint32_t stream_ = 0;  // of the next tensor: its part of the counter
+  double mlp_scale_ = kMlpScale;
   std::vector<RandomTensor> tensors_;
 };
 
 }  // namespace
 
-std::vector<RandomTensor> random_weights(const Preset& preset, std::size_t vocabulary,
-                                         std::uint64_t seed) {
-  return Drawer(preset, vocabulary, seed).draw_all();
+std::vector<RandomTensor> random_weights(const ModelConfig& config, std::uint64_t seed) {
+  return Drawer(config, seed).draw_all();
 }
 
 }  // namespace engine::model

@@ -1,4 +1,4 @@
-// Weights drawn for a preset, the same bits on every machine. Internal.
+// Weights drawn for a configuration, the same bits on every machine. Internal.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/preset.h"
+#include "model/config.h"
 #include "numerics/bf16.h"
 
 namespace engine::model {
@@ -21,7 +21,6 @@ struct RandomTensor {
 // stays near 1, attention looks at few positions, and logits spread over the vocabulary instead of
 // repeating the last token. The multi-token-prediction layer imitates the first layer, which
 // contributes most, so that some of its drafts are accepted.
-std::vector<RandomTensor> random_weights(const Preset& preset, std::size_t vocabulary,
-                                         std::uint64_t seed);
+std::vector<RandomTensor> random_weights(const ModelConfig& config, std::uint64_t seed);
 
 }  // namespace engine::model

@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <set>
 
 #include "model/tensor_store.h"
+#include "model/tensor_walk.h"
 
 namespace engine::model {
 namespace {
@@ -19,10 +21,30 @@ bool is_harmless(std::string_view name) {
   return name.ends_with(".rotary_emb.inv_freq");
 }
 
+// What a folder holds beside the text model, where that is a part of a larger one.
+bool is_beside_text(std::string_view name) {
+  static constexpr std::array<std::string_view, 4> kParts{"vision_tower.", "multi_modal_projector.",
+                                                          "model.vision_tower.",
+                                                          "model.multi_modal_projector."};
+  return std::ranges::any_of(kParts, [&](auto part) { return name.starts_with(part); });
+}
+
+// Transformers names the text part of a larger model in one of these ways.
+TensorPrefixes find_prefixes(const ModelConfig& config, const TensorStore& store) {
+  if (!config.nested) return {};
+  for (const TensorPrefixes& prefixes : {TensorPrefixes{"language_model.model.", "language_model."},
+                                         TensorPrefixes{"model.language_model.", ""}}) {
+    if (store.find(prefixes.body + "embed_tokens.weight") != nullptr) return prefixes;
+  }
+  return {};
+}
+
 // Takes tensors out of a store, remembering which were asked for.
-class Binder {
+class Binder final : public TensorSupply {
  public:
   explicit Binder(const TensorStore& store) : store_(store) {}
+
+  const bf16* take(const TensorNeed& need) override { return take(need.name, need.shape); }
 
   const bf16* take(const std::string& name, const Shape& shape) {
     const TensorView* const tensor = store_.find(name);
@@ -50,11 +72,12 @@ class Binder {
     taken_.insert(copy->name);
   }
 
-  void refuse_rest() const {
+  void refuse_rest(bool nested) const {
     std::vector<std::string_view> rest;
     for (const TensorView* tensor : store_.tensors()) {
-      if (!taken_.contains(tensor->name) && !is_harmless(tensor->name))
-        rest.push_back(tensor->name);
+      if (taken_.contains(tensor->name) || is_harmless(tensor->name)) continue;
+      if (nested && is_beside_text(tensor->name)) continue;
+      rest.push_back(tensor->name);
     }
     if (rest.empty()) return;
     const std::size_t more = rest.size() > kListed ? rest.size() - kListed : 0;
@@ -70,53 +93,6 @@ class Binder {
   const TensorStore& store_;
   std::set<std::string_view> taken_;
 };
-
-void bind_attention(LayerWeights& layer, const ModelConfig& c, const std::string& prefix,
-                    Binder& binder) {
-  const std::string attention = prefix + "self_attn.";
-  const std::size_t queries = c.query_heads * c.head_size;
-  const std::size_t keys = c.kv_heads * c.head_size;
-  layer.q = binder.take(attention + "q_proj.weight", {queries, c.hidden});
-  layer.k = binder.take(attention + "k_proj.weight", {keys, c.hidden});
-  layer.v = binder.take(attention + "v_proj.weight", {keys, c.hidden});
-  layer.o = binder.take(attention + "o_proj.weight", {c.hidden, queries});
-  if (c.qkv_bias) {
-    layer.q_bias = binder.take(attention + "q_proj.bias", {queries});
-    layer.k_bias = binder.take(attention + "k_proj.bias", {keys});
-    layer.v_bias = binder.take(attention + "v_proj.bias", {keys});
-  }
-  if (c.qk_norm) {
-    layer.q_norm = binder.take(attention + "q_norm.weight", {c.head_size});
-    layer.k_norm = binder.take(attention + "k_norm.weight", {c.head_size});
-  }
-}
-
-std::string layer_prefix(std::size_t index) {
-  return fmt::format("model.layers.{}.", index);
-}
-
-LayerWeights bind_layer(const ModelConfig& c, std::size_t index, Binder& binder) {
-  const std::string prefix = layer_prefix(index);
-  LayerWeights layer;
-  layer.input_norm = binder.take(prefix + "input_layernorm.weight", {c.hidden});
-  bind_attention(layer, c, prefix, binder);
-  layer.post_norm = binder.take(prefix + "post_attention_layernorm.weight", {c.hidden});
-  layer.gate = binder.take(prefix + "mlp.gate_proj.weight", {c.intermediate, c.hidden});
-  layer.up = binder.take(prefix + "mlp.up_proj.weight", {c.intermediate, c.hidden});
-  layer.down = binder.take(prefix + "mlp.down_proj.weight", {c.hidden, c.intermediate});
-  return layer;
-}
-
-MtpWeights bind_mtp(const ModelConfig& c, Binder& binder) {
-  const std::string prefix = layer_prefix(c.layers);
-  MtpWeights mtp;
-  mtp.layer = bind_layer(c, c.layers, binder);
-  mtp.enorm = binder.take(prefix + "enorm.weight", {c.hidden});
-  mtp.hnorm = binder.take(prefix + "hnorm.weight", {c.hidden});
-  mtp.eh_proj = binder.take(prefix + "eh_proj.weight", {c.hidden, 2 * c.hidden});
-  mtp.head_norm = binder.take(prefix + "shared_head.norm.weight", {c.hidden});
-  return mtp;
-}
 
 // FNV-1a, 64 bits.
 class Fingerprint {
@@ -151,23 +127,13 @@ std::string fingerprint(const TensorStore& store) {
 }  // namespace
 
 Weights Weights::bind(const ModelConfig& config, const TensorStore& store) {
-  const std::string embedding = "model.embed_tokens.weight";
-  const Shape table = {config.vocabulary, config.hidden};
   Binder binder(store);
-  Weights weights;
-  weights.embedding = binder.take(embedding, table);
-  for (std::size_t i = 0; i < config.layers; ++i) {
-    weights.layers.push_back(bind_layer(config, i, binder));
-  }
-  if (config.mtp) weights.mtp = bind_mtp(config, binder);
-  weights.final_norm = binder.take("model.norm.weight", {config.hidden});
-  weights.lm_head = weights.embedding;
+  const TensorPrefixes prefixes = find_prefixes(config, store);
+  Weights weights = walk_tensors(config, prefixes, binder);
   if (config.tied_embeddings) {
-    binder.skip_copy("lm_head.weight", embedding);
-  } else {
-    weights.lm_head = binder.take("lm_head.weight", table);
+    binder.skip_copy(prefixes.head + "lm_head.weight", prefixes.body + "embed_tokens.weight");
   }
-  binder.refuse_rest();
+  binder.refuse_rest(config.nested);
   weights.id = fingerprint(store);
   return weights;
 }

@@ -19,21 +19,31 @@ namespace engine::model {
 class TensorStore;
 using numerics::bf16;
 
+struct NormWeights {
+  const bf16* weight = nullptr;  // [H], or null: no norm here
+  const bf16* bias = nullptr;    // [H], or null: not a LayerNorm
+};
+
+// A bias is null where the config has none.
 struct LayerWeights {
-  const bf16* input_norm = nullptr;  // [H]
-  const bf16* q = nullptr;           // [Q D, H]
-  const bf16* k = nullptr;           // [G D, H]
-  const bf16* v = nullptr;           // [G D, H]
-  const bf16* o = nullptr;           // [H, Q D]
-  const bf16* q_bias = nullptr;      // [Q D], or null: the config has no qkv_bias
-  const bf16* k_bias = nullptr;      // [G D], or null
-  const bf16* v_bias = nullptr;      // [G D], or null
-  const bf16* q_norm = nullptr;      // [D], or null: the config has no qk_norm
-  const bf16* k_norm = nullptr;      // [D], or null
-  const bf16* post_norm = nullptr;   // [H], before the MLP
-  const bf16* gate = nullptr;        // [I, H]
-  const bf16* up = nullptr;          // [I, H]
-  const bf16* down = nullptr;        // [H, I]
+  NormWeights attention_norm, attention_norm_after;
+  const bf16* q = nullptr;       // [Q D, H]
+  const bf16* k = nullptr;       // [G D, H]
+  const bf16* v = nullptr;       // [G D, H]
+  const bf16* o = nullptr;       // [H, Q D]
+  const bf16* q_bias = nullptr;  // [Q D]
+  const bf16* k_bias = nullptr;  // [G D]
+  const bf16* v_bias = nullptr;  // [G D]
+  const bf16* o_bias = nullptr;  // [H]
+  const bf16* q_norm = nullptr;  // [D] or [Q D], or null: see QkNorm
+  const bf16* k_norm = nullptr;  // [D] or [G D], or null
+  NormWeights mlp_norm, mlp_norm_after;
+  const bf16* gate = nullptr;       // [I, H], or null: not gated
+  const bf16* up = nullptr;         // [I, H]
+  const bf16* down = nullptr;       // [H, I]
+  const bf16* gate_bias = nullptr;  // [I]
+  const bf16* up_bias = nullptr;    // [I]
+  const bf16* down_bias = nullptr;  // [H]
 };
 
 // Row p: layer(eh_proj * concat(enorm(embedding[token p+1]), hnorm(hidden p))), head_norm, then
@@ -41,16 +51,15 @@ struct LayerWeights {
 // before final_norm. Stored as model.layers.{layers}.
 struct MtpWeights {
   LayerWeights layer;
-  const bf16* enorm = nullptr;      // [H]
-  const bf16* hnorm = nullptr;      // [H]
-  const bf16* eh_proj = nullptr;    // [H, 2 H]
-  const bf16* head_norm = nullptr;  // [H]
+  NormWeights enorm, hnorm;
+  const bf16* eh_proj = nullptr;  // [H, 2 H]
+  NormWeights head_norm;
 };
 
 struct Weights {
-  const bf16* embedding = nullptr;   // [V, H]
-  const bf16* final_norm = nullptr;  // [H]
-  const bf16* lm_head = nullptr;     // [V, H]; equals `embedding` if tied
+  const bf16* embedding = nullptr;  // [V, H]
+  NormWeights final_norm;
+  const bf16* lm_head = nullptr;  // [V, H]; equals `embedding` if tied
   std::vector<LayerWeights> layers;
   std::optional<MtpWeights> mtp;
 

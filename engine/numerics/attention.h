@@ -7,13 +7,14 @@
 //
 // State of a row: maximum m (in units of log2), one sum l_q for each of the four lanes of a quad of
 // the card's accumulator layout (lane q owns the tile's columns c with (c mod 8) / 2 == q), and O.
-// It begins at m = lowest float, l = 0, O = +0. Per tile, with scale = log2(e) / sqrt(D):
+// It begins at m = lowest float, l = 0, O = +0. Per tile, with scale = log2(e) / sqrt(D) or what a
+// ScoreMap says:
 //
-//   S      = fused chain over D from +0, for each visible key
-//   m'     = max(m, max(S) * scale)                 alpha = softmax_exp2(m - m')
-//   p      = softmax_exp2(fma(S, scale, -m'))
-//   l_q    = (l_q * alpha) + t_q                    t_q = sum of own p, ascending from +0
-//   O      = fused chain over the tile's 64 keys, accumulator O * alpha, with p rounded to bf16
+//   S      = fused chain over D from +0, for each visible key; tanh(S * inner) where scores are
+//   capped m'     = max(m, max(S) * scale)                 alpha = softmax_exp2(m - m') p      =
+//   softmax_exp2(fma(S, scale, -m')) l_q    = (l_q * alpha) + t_q                    t_q = sum of
+//   own p, ascending from +0 O      = fused chain over the tile's 64 keys, accumulator O * alpha,
+//   with p rounded to bf16
 //
 // At the end l = (l_0 + l_2) + (l_1 + l_3), the xor tree 2, 1, and out = bf16(O / l + 0): the added
 // zero makes every zero +0, so the sign that O had there never shows.
@@ -23,6 +24,10 @@
 //                  visible key); the first one's m, l, O are then merged with each next m_i, l_i,
 //                  O_i: m' = max(m, m_i), a = softmax_exp2(m - m'), b = softmax_exp2(m_i - m'), l =
 //                  l * a + l_i * b, O = O * a + O_i * b (two products and a sum, no fma).
+//
+// A window moves `begin` and nothing else: tiles and segments stay where they are, so which keys
+// share a tile is a function of absolute position, and a row kept from an earlier launch has the
+// bits of a cold run whatever its layer's window is.
 //
 // A row depends on nothing but its query and its visible keys: not on the launch's other rows. The
 // exception is an infinite or NaN value row that only another row of the launch sees: rows of a
@@ -35,6 +40,7 @@
 #include <limits>
 #include <vector>
 
+#include "numerics/activation.h"
 #include "numerics/bf16.h"
 #include "numerics/exp.h"
 #include "numerics/fused16.h"
@@ -56,6 +62,23 @@ inline float score_scale(std::size_t head_size) {
   return 0x1.715476p+0f / std::sqrt(static_cast<float>(head_size));
 }
 
+// The same for scores that are multiplied by `multiplier`: one rounding.
+inline float score_scale_of(float multiplier) {
+  return 0x1.715476p+0f * multiplier;
+}
+
+// What becomes of a score before the softmax.
+struct ScoreMap {
+  float scale;      // of S, in units of log2
+  float inner = 0;  // not 0: S becomes tanh(S * inner) first
+};
+
+// `scale` in units of log2; scores s are capped as cap * tanh(s / cap), unless cap is 0.
+inline ScoreMap score_map(float scale, float cap) {
+  if (cap == 0.0f) return {scale};
+  return {cap * 0x1.715476p+0f, (scale * 0x1.62e43p-1f) / cap};
+}
+
 // Start of the keys that the query of position p sees: [visible_begin(...), p + 1).
 ENGINE_HD constexpr std::size_t visible_begin(std::size_t p, std::size_t first,
                                               std::size_t window) {
@@ -72,6 +95,7 @@ struct AttentionRow {
   std::size_t slots;       // position p lives in slot p mod slots
   std::size_t head_size;   // D, a multiple of 16
   std::size_t begin, end;  // visible positions; REQUIRES: begin < end
+  ScoreMap scores;
 };
 
 struct SoftmaxState {
@@ -91,7 +115,7 @@ struct SoftmaxState {
 namespace detail {
 
 inline void attend_tile(SoftmaxState& state, const AttentionRow& row, std::size_t tile) {
-  const float scale = score_scale(row.head_size);
+  const float scale = row.scores.scale;
   const std::size_t from = std::max(row.begin, tile) - tile;
   const std::size_t to = std::min(row.end, tile + kTileKeys) - tile;
   const auto slot = [&](std::size_t column) { return (tile + column) % row.slots * row.stride; };
@@ -100,6 +124,7 @@ inline void attend_tile(SoftmaxState& state, const AttentionRow& row, std::size_
   float highest = -std::numeric_limits<float>::infinity();
   for (std::size_t c = from; c < to; ++c) {
     scores[c] = fused_chain(0.0f, row.query, row.k + slot(c), row.head_size);
+    if (row.scores.inner != 0.0f) scores[c] = tanh(scores[c] * row.scores.inner);
     highest = scores[c] > highest ? scores[c] : highest;
   }
   const float maximum = std::max(state.maximum, highest * scale);

@@ -87,23 +87,32 @@ struct RotaryAngles {
   std::vector<float> cosine, sine;  // [positions, rotary_size/2]
 };
 
-// REQUIRES: rotary_size even, theta > 0.
-inline RotaryAngles rotary_angles(std::size_t positions, std::size_t rotary_size, double theta) {
-  const std::size_t half = rotary_size / 2;
+// Angle i of position p is p * frequencies[i]; sines and cosines are multiplied by `factor` in
+// double precision, then rounded once.
+inline RotaryAngles rotary_angles(std::size_t positions, const std::vector<double>& frequencies,
+                                  double factor) {
+  const std::size_t half = frequencies.size();
   RotaryAngles angles{std::vector<float>(positions * half), std::vector<float>(positions * half)};
   for (std::size_t i = 0; i < half; ++i) {
-    const double frequency = inverse_frequency(theta, i, rotary_size);
     for (std::size_t p = 0; p < positions; ++p) {
-      const detail::SinCos value = detail::sin_cos(static_cast<double>(p) * frequency);
-      angles.cosine[p * half + i] = static_cast<float>(value.cosine);
-      angles.sine[p * half + i] = static_cast<float>(value.sine);
+      const detail::SinCos value = detail::sin_cos(static_cast<double>(p) * frequencies[i]);
+      angles.cosine[p * half + i] = static_cast<float>(factor * value.cosine);
+      angles.sine[p * half + i] = static_cast<float>(factor * value.sine);
     }
   }
   return angles;
 }
 
-// One rotated pair: dimension i of the first half with dimension i + half. Each output is a product
-// rounded once, then an fma.
+// Without scaling. REQUIRES: rotary_size even, theta > 0.
+inline RotaryAngles rotary_angles(std::size_t positions, std::size_t rotary_size, double theta) {
+  std::vector<double> frequencies(rotary_size / 2);
+  for (std::size_t i = 0; i < frequencies.size(); ++i)
+    frequencies[i] = inverse_frequency(theta, i, rotary_size);
+  return rotary_angles(positions, frequencies, 1.0);
+}
+
+// One rotated pair: dimension i of the first half with dimension i + half, or, interleaved,
+// dimension 2i with 2i + 1. Each output is a product rounded once, then an fma.
 struct RotatedPair {
   float first, second;
 };

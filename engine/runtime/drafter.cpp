@@ -51,30 +51,25 @@ void Drafter::run_rows(std::span<const Token> next, const float* hidden, std::si
   const State::Scratch& s = state_.scratch();
   const MtpLayer& mtp = *network_.mtp;
   const std::size_t h = network_.config().hidden;
-  const float epsilon = network_.config().norm_epsilon;
   kernels::Backend& backend = network_.backend();
   // The hidden norm comes first: `hidden` may be a row of draft_hidden, which embed overwrites.
-  backend.rms_norm(s.draft_pair + h, 2 * h, hidden, mtp.hidden_norm, next.size(), h, epsilon);
-  backend.embed(s.draft_hidden, network_.embedding, next, h);
-  backend.rms_norm(s.draft_pair, 2 * h, s.draft_hidden, mtp.token_norm, next.size(), h, epsilon);
+  backend.norm(s.draft_pair + h, 2 * h, hidden, mtp.hidden_norm, next.size(), h);
+  backend.embed(s.draft_hidden, network_.embedding, next, h, network_.config().embedding_scale);
+  backend.norm(s.draft_pair, 2 * h, s.draft_hidden, mtp.token_norm, next.size(), h);
   backend.matmul(s.draft_hidden, s.draft_pair, *mtp.combine, nullptr, next.size(), false);
   // Rows that this launch overwrites are gone from here on, also if it fails halfway.
   const std::size_t written = position + next.size();
   const std::size_t ring = state_.shape().ring_rows;
   if (written > ring) begin_ = std::max(begin_, written - ring);
-  const LaunchRows launch{.rows = next.size(),
-                          .position = position,
-                          .first = begin_,
-                          .window = network_.config().mtp_window,
-                          .phase = phase};
+  const LaunchRows launch{
+      .rows = next.size(), .position = position, .first = begin_, .phase = phase};
   decoder_layer(network_, state_, mtp.layer, state_.ring(), s.draft_hidden, launch);
 }
 
 Token Drafter::predict(const float* draft_hidden) {
   const State::Scratch& s = state_.scratch();
   const model::ModelConfig& c = network_.config();
-  network_.backend().rms_norm(s.normed, c.hidden, draft_hidden, network_.mtp->head_norm, 1,
-                              c.hidden, c.norm_epsilon);
+  network_.backend().norm(s.normed, c.hidden, draft_hidden, network_.mtp->head_norm, 1, c.hidden);
   network_.backend().matmul(s.draft_logits, s.normed, *network_.lm_head, nullptr, 1, false);
   kernels::Top2 top2{};
   network_.backend().top2({&top2, 1}, s.draft_logits, c.vocabulary);

@@ -3,39 +3,64 @@
 namespace engine::runtime {
 namespace {
 
+// What attention or MLP adds to the stream: output(input), with the norm after it and the scale
+// where the model has them.
+struct Branch {
+  const kernels::bf16* input;  // [R, inner]
+  const kernels::Matrix& output;
+  const kernels::bf16* bias;
+  const kernels::Norm& after;
+};
+
+void add_branch(const Network& network, const State& state, float* x, const Branch& branch,
+                std::size_t rows) {
+  kernels::Backend& backend = network.backend();
+  if (!network.adds_branches()) {
+    return backend.matmul(x, branch.input, branch.output, branch.bias, rows, true);
+  }
+  float* added = state.scratch().branch;
+  const model::ModelConfig& c = network.config();
+  backend.matmul(added, branch.input, branch.output, branch.bias, rows, false);
+  backend.add(x, added, branch.after, c.residual_scale, rows, c.hidden);
+}
+
 // x += output(attention(rotary(qkv(norm(x)))))
 void attention_block(const Network& network, const State& state, const Layer& layer,
                      const kernels::KvRows& kv, float* x, const LaunchRows& launch) {
   kernels::Backend& backend = network.backend();
   const State::Scratch& s = state.scratch();
   const model::ModelConfig& c = network.config();
-  backend.rms_norm(s.normed, c.hidden, x, layer.input_norm, launch.rows, c.hidden, c.norm_epsilon);
+  backend.norm(s.normed, c.hidden, x, layer.attention_norm, launch.rows, c.hidden);
   backend.matmul(s.qkv, s.normed, *layer.qkv, layer.qkv_bias, launch.rows, false);
   const kernels::QkvArgs qkv{.qkv = s.qkv,
                              .q_norm = layer.q_norm,
                              .k_norm = layer.k_norm,
-                             .epsilon = c.norm_epsilon,
-                             .rotary = network.rotary(),
+                             .whole_width = c.qk_norm == model::QkNorm::kWidth,
+                             .rotary = network.rotary(layer),
                              .position = launch.position};
   backend.write_qkv(s.query, kv, network.heads(), qkv, launch.rows);
   const kernels::AttentionArgs attention{.query = s.query,
                                          .position = launch.position,
                                          .first = launch.first,
-                                         .window = launch.window,
-                                         .phase = launch.phase};
+                                         .window = layer.window,
+                                         .phase = launch.phase,
+                                         .scores = numerics::score_map(c.score_scale, c.score_cap)};
   backend.attention(s.attended, kv, network.heads(), attention, launch.rows);
-  backend.matmul(x, s.attended, *layer.output, nullptr, launch.rows, true);
+  const Branch branch{s.attended, *layer.output, layer.output_bias, layer.attention_norm_after};
+  add_branch(network, state, x, branch, launch.rows);
 }
 
-// x += down(silu(gate(norm(x))) * up(norm(x)))
+// x += down(silu(gate(norm(x))) * up(norm(x))), or what the model has in place of that.
 void feed_forward_block(const Network& network, const State& state, const Layer& layer, float* x,
                         std::size_t rows) {
   kernels::Backend& backend = network.backend();
   const State::Scratch& s = state.scratch();
   const model::ModelConfig& c = network.config();
-  backend.rms_norm(s.normed, c.hidden, x, layer.post_norm, rows, c.hidden, c.norm_epsilon);
-  backend.matmul_silu_mul(s.activated, s.gate_up, s.normed, *layer.gate_up, rows);
-  backend.matmul(x, s.activated, *layer.down, nullptr, rows, true);
+  backend.norm(s.normed, c.hidden, x, layer.mlp_norm, rows, c.hidden);
+  backend.matmul_activate(s.activated, s.gate_up, s.normed, *layer.gate_up, layer.gate_up_bias,
+                          rows, c.activation);
+  const Branch branch{s.activated, *layer.down, layer.down_bias, layer.mlp_norm_after};
+  add_branch(network, state, x, branch, rows);
 }
 
 }  // namespace
@@ -49,12 +74,9 @@ void decoder_layer(const Network& network, const State& state, const Layer& laye
 void forward(const Network& network, State& state, std::span<const kernels::Token> tokens,
              std::size_t position, kernels::Phase phase) {
   float* x = state.hidden(1);
-  network.backend().embed(x, network.embedding, tokens, network.config().hidden);
-  const LaunchRows launch{.rows = tokens.size(),
-                          .position = position,
-                          .first = 0,
-                          .window = position + tokens.size(),
-                          .phase = phase};
+  const model::ModelConfig& c = network.config();
+  network.backend().embed(x, network.embedding, tokens, c.hidden, c.embedding_scale);
+  const LaunchRows launch{.rows = tokens.size(), .position = position, .first = 0, .phase = phase};
   const auto layers = [&] {
     for (std::size_t i = 0; i < network.layers.size(); ++i) {
       decoder_layer(network, state, network.layers[i], state.kv(i), x, launch);
@@ -73,9 +95,11 @@ void compute_logits(const Network& network, const State& state, std::size_t row,
                     std::size_t count) {
   const model::ModelConfig& c = network.config();
   const State::Scratch& s = state.scratch();
-  network.backend().rms_norm(s.normed, c.hidden, state.hidden(row), network.final_norm, count,
-                             c.hidden, c.norm_epsilon);
-  network.backend().matmul(s.logits, s.normed, *network.lm_head, nullptr, count, false);
+  kernels::Backend& backend = network.backend();
+  backend.norm(s.normed, c.hidden, state.hidden(row), network.final_norm, count, c.hidden);
+  backend.matmul(s.logits, s.normed, *network.lm_head, nullptr, count, false);
+  if (c.logit_divisor == 1.0f && c.logit_cap == 0.0f) return;
+  backend.scale_logits(s.logits, count * c.vocabulary, c.logit_divisor, c.logit_cap);
 }
 
 }  // namespace engine::runtime

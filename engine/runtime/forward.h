@@ -8,12 +8,11 @@
 
 namespace engine::runtime {
 
-// Where a layer's launch sits in the text, and which keys it may see.
+// Where a layer's launch sits in the text. Which keys a row sees is its layer's window.
 struct LaunchRows {
   std::size_t rows;
   std::size_t position;  // of row 0
   std::size_t first;     // no key before this position is read
-  std::size_t window;    // keys that a row sees, itself included
   kernels::Phase phase;
 };
 

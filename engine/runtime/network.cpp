@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "numerics/rotary.h"
+#include "numerics/rotary_scaling.h"
 
 namespace engine::runtime {
 namespace {
@@ -25,64 +25,92 @@ Network::Network(const model::Model& model, kernels::Backend& backend)
     : config_(model.config()), backend_(backend) {
   const model::Weights& weights = model.weights();
   embedding = backend.place(weights.embedding, config_.vocabulary * config_.hidden);
-  final_norm = backend.place(weights.final_norm, config_.hidden);
+  final_norm = place(weights.final_norm);
   lm_head =
       backend.prepare(std::array{MatrixPart{weights.lm_head, config_.vocabulary}}, config_.hidden);
-  for (const model::LayerWeights& layer : weights.layers)
-    layers.push_back(place(layer));
+  for (std::size_t i = 0; i < config_.layers; ++i)
+    layers.push_back(place(weights.layers[i], config_.layer_kinds[i]));
   if (weights.mtp) {
     const MatrixPart combine{weights.mtp->eh_proj, config_.hidden};
-    mtp = MtpLayer{.token_norm = backend.place(weights.mtp->enorm, config_.hidden),
-                   .hidden_norm = backend.place(weights.mtp->hnorm, config_.hidden),
+    mtp = MtpLayer{.token_norm = place(weights.mtp->enorm),
+                   .hidden_norm = place(weights.mtp->hnorm),
                    .combine = backend.prepare(std::array{combine}, 2 * config_.hidden),
-                   .layer = place(weights.mtp->layer),
-                   .head_norm = backend.place(weights.mtp->head_norm, config_.hidden)};
+                   .layer = place(weights.mtp->layer, {config_.mtp_window, 0}),
+                   .head_norm = place(weights.mtp->head_norm)};
   }
-  const numerics::RotaryAngles angles =
-      numerics::rotary_angles(config_.max_positions, config_.rotary_size, config_.rope_theta);
-  cosine_ = upload(backend, angles.cosine);
-  sine_ = upload(backend, angles.sine);
+  for (const numerics::RotarySpec& spec : config_.rotaries) {
+    const numerics::RotaryAngles angles = numerics::rotary_angles(config_.max_positions, spec);
+    tables_.push_back({upload(backend, angles.cosine), upload(backend, angles.sine)});
+  }
 }
 
 kernels::HeadShape Network::heads() const {
   return {config_.query_heads, config_.kv_heads, config_.head_size};
 }
 
-kernels::RotaryTable Network::rotary() const {
-  return {reinterpret_cast<const float*>(cosine_->data()),
-          reinterpret_cast<const float*>(sine_->data()), config_.rotary_size};
+kernels::RotaryTable Network::rotary(const Layer& layer) const {
+  const bool rotates = layer.rotary != model::LayerKind::kNoRotary;
+  const std::size_t index = rotates ? layer.rotary : 0;
+  const Table& table = tables_[index];
+  return {reinterpret_cast<const float*>(table.cosine->data()),
+          reinterpret_cast<const float*>(table.sine->data()),
+          rotates ? config_.rotaries[index].size : 0, config_.rotaries[index].interleaved};
 }
 
-Layer Network::place(const model::LayerWeights& weights) {
+Layer Network::place(const model::LayerWeights& weights, const model::LayerKind& kind) {
   const std::size_t hidden = config_.hidden;
-  const std::size_t queries = config_.query_heads * config_.head_size;
-  const std::size_t keys = config_.kv_heads * config_.head_size;
+  const std::size_t queries = config_.query_width(), keys = config_.kv_width();
   const std::size_t inner = config_.intermediate;
   const std::array qkv{MatrixPart{weights.q, queries}, MatrixPart{weights.k, keys},
                        MatrixPart{weights.v, keys}};
-  const std::array gate_up{MatrixPart{weights.gate, inner}, MatrixPart{weights.up, inner}};
-  const auto head_norm = [&](const bf16* norm) {
-    return norm == nullptr ? nullptr : backend_.place(norm, config_.head_size);
-  };
-  return {.input_norm = backend_.place(weights.input_norm, hidden),
-          .qkv = backend_.prepare(qkv, hidden),
-          .qkv_bias = place_bias(weights),
-          .q_norm = head_norm(weights.q_norm),
-          .k_norm = head_norm(weights.k_norm),
-          .output = backend_.prepare(std::array{MatrixPart{weights.o, hidden}}, queries),
-          .post_norm = backend_.place(weights.post_norm, hidden),
-          .gate_up = backend_.prepare(gate_up, hidden),
-          .down = backend_.prepare(std::array{MatrixPart{weights.down, hidden}}, inner)};
+  const BiasPart gate_bias{weights.gate_bias, inner}, up_bias{weights.up_bias, inner};
+  return {
+      .window = kind.window,
+      .rotary = kind.rotary,
+      .attention_norm = place(weights.attention_norm),
+      .attention_norm_after = place(weights.attention_norm_after),
+      .qkv = backend_.prepare(qkv, hidden),
+      .qkv_bias =
+          place_bias({{weights.q_bias, queries}, {weights.k_bias, keys}, {weights.v_bias, keys}}),
+      .q_norm = place_head_norm(weights.q_norm, config_.query_heads),
+      .k_norm = place_head_norm(weights.k_norm, config_.kv_heads),
+      .output = backend_.prepare(std::array{MatrixPart{weights.o, hidden}}, queries),
+      .output_bias = place_bias({{weights.o_bias, hidden}}),
+      .mlp_norm = place(weights.mlp_norm),
+      .mlp_norm_after = place(weights.mlp_norm_after),
+      .gate_up = place_mlp_input(weights),
+      .gate_up_bias = config_.gated() ? place_bias({gate_bias, up_bias}) : place_bias({up_bias}),
+      .down = backend_.prepare(std::array{MatrixPart{weights.down, hidden}}, inner),
+      .down_bias = place_bias({{weights.down_bias, hidden}})};
 }
 
-const bf16* Network::place_bias(const model::LayerWeights& weights) {
-  if (weights.q_bias == nullptr) return nullptr;
-  const std::size_t queries = config_.query_heads * config_.head_size;
-  const std::size_t keys = config_.kv_heads * config_.head_size;
+std::unique_ptr<kernels::Matrix> Network::place_mlp_input(const model::LayerWeights& weights) {
+  const MatrixPart up{weights.up, config_.intermediate};
+  if (!config_.gated()) return backend_.prepare(std::array{up}, config_.hidden);
+  return backend_.prepare(std::array{MatrixPart{weights.gate, config_.intermediate}, up},
+                          config_.hidden);
+}
+
+kernels::Norm Network::place(const model::NormWeights& norm) {
+  if (norm.weight == nullptr) return kernels::kNoNorm;
+  const auto placed = [&](const bf16* values) {
+    return values == nullptr ? nullptr : backend_.place(values, config_.hidden);
+  };
+  return {placed(norm.weight), placed(norm.bias), config_.norm, config_.norm_epsilon};
+}
+
+kernels::Norm Network::place_head_norm(const bf16* weight, std::size_t heads) {
+  if (weight == nullptr) return kernels::kNoNorm;
+  const bool wide = config_.qk_norm == model::QkNorm::kWidth;
+  return {backend_.place(weight, (wide ? heads : 1) * config_.head_size), nullptr, config_.norm,
+          config_.norm_epsilon};
+}
+
+const bf16* Network::place_bias(std::initializer_list<BiasPart> parts) {
+  if (parts.begin()->values == nullptr) return nullptr;
   std::vector<bf16>& stacked = biases_.emplace_back();
-  stacked.insert(stacked.end(), weights.q_bias, weights.q_bias + queries);
-  stacked.insert(stacked.end(), weights.k_bias, weights.k_bias + keys);
-  stacked.insert(stacked.end(), weights.v_bias, weights.v_bias + keys);
+  for (const BiasPart& part : parts)
+    stacked.insert(stacked.end(), part.values, part.values + part.count);
   return backend_.place(stacked.data(), stacked.size());
 }
 

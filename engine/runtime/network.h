@@ -1,6 +1,7 @@
 // The model's weights, placed on a backend in the layouts that its operations take.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -10,26 +11,31 @@
 
 namespace engine::runtime {
 
-// One decoder layer. Projections that read the same input are stacked into one matrix.
+// One decoder layer. Projections that read the same input are stacked into one matrix. A norm that
+// the model does not have is kNoNorm, a bias that it does not have is null.
 struct Layer {
-  const kernels::bf16* input_norm;           // [H]
-  std::unique_ptr<kernels::Matrix> qkv;      // [(Q + 2G) D, H]
-  const kernels::bf16* qkv_bias;             // [(Q + 2G) D], or null
-  const kernels::bf16* q_norm;               // [D], or null
-  const kernels::bf16* k_norm;               // [D], or null
-  std::unique_ptr<kernels::Matrix> output;   // [H, Q D]
-  const kernels::bf16* post_norm;            // [H]
-  std::unique_ptr<kernels::Matrix> gate_up;  // [2 I, H]
-  std::unique_ptr<kernels::Matrix> down;     // [H, I]
+  std::size_t window;  // positions that a row attends to, its own included, or kWholeContext
+  std::size_t rotary;  // index of its table, or LayerKind::kNoRotary
+  kernels::Norm attention_norm, attention_norm_after;  // [H]
+  std::unique_ptr<kernels::Matrix> qkv;                // [(Q + 2G) D, H]
+  const kernels::bf16* qkv_bias;                       // [(Q + 2G) D]
+  kernels::Norm q_norm, k_norm;                        // [D], or [Q D] and [G D]
+  std::unique_ptr<kernels::Matrix> output;             // [H, Q D]
+  const kernels::bf16* output_bias;                    // [H]
+  kernels::Norm mlp_norm, mlp_norm_after;              // [H]
+  std::unique_ptr<kernels::Matrix> gate_up;            // [2 I, H], or [I, H] without a gate
+  const kernels::bf16* gate_up_bias;                   // [2 I] or [I]
+  std::unique_ptr<kernels::Matrix> down;               // [H, I]
+  const kernels::bf16* down_bias;                      // [H]
 };
 
 // The multi-token-prediction layer: what the drafter runs.
 struct MtpLayer {
-  const kernels::bf16* token_norm;           // [H]
-  const kernels::bf16* hidden_norm;          // [H]
+  kernels::Norm token_norm;                  // [H]
+  kernels::Norm hidden_norm;                 // [H]
   std::unique_ptr<kernels::Matrix> combine;  // [H, 2 H]
   Layer layer;
-  const kernels::bf16* head_norm;  // [H]
+  kernels::Norm head_norm;  // [H]
 };
 
 // Const after construction. Refers to `model` and `backend`, which must outlive it.
@@ -42,10 +48,15 @@ class Network {
   kernels::Backend& backend() const { return backend_; }
   kernels::HeadShape heads() const;
   // Covers positions [0, config().max_positions).
-  kernels::RotaryTable rotary() const;
+  kernels::RotaryTable rotary(const Layer& layer) const;
+  // What attention and MLP add is normed or scaled before it goes into the stream.
+  bool adds_branches() const {
+    return !layers.empty() && (config_.residual_scale != 1.0f ||
+                               layers[0].mlp_norm_after.kind != numerics::NormKind::kNone);
+  }
 
   const kernels::bf16* embedding;            // [V, H]
-  const kernels::bf16* final_norm;           // [H]
+  kernels::Norm final_norm;                  // [H]
   std::unique_ptr<kernels::Matrix> lm_head;  // [V, H]
   std::vector<Layer> layers;
   std::optional<MtpLayer> mtp;
@@ -53,12 +64,23 @@ class Network {
  private:
   const model::ModelConfig& config_;
   kernels::Backend& backend_;
-  std::unique_ptr<kernels::Buffer> cosine_, sine_;  // [max_positions, rotary_size / 2]
-  // Stacked q, k and v biases of each layer; the backend may read them in place.
+  struct Table {
+    std::unique_ptr<kernels::Buffer> cosine, sine;  // [max_positions, rotary_size / 2]
+  };
+  std::vector<Table> tables_;  // one for each of config().rotaries
+  // Stacked biases of each layer; the backend may read them in place.
   std::vector<std::vector<kernels::bf16>> biases_;
 
-  Layer place(const model::LayerWeights& weights);
-  const kernels::bf16* place_bias(const model::LayerWeights& weights);
+  Layer place(const model::LayerWeights& weights, const model::LayerKind& kind);
+  kernels::Norm place(const model::NormWeights& norm);
+  kernels::Norm place_head_norm(const kernels::bf16* weight, std::size_t heads);
+  std::unique_ptr<kernels::Matrix> place_mlp_input(const model::LayerWeights& weights);
+  // The parts stacked; null where they are.
+  struct BiasPart {
+    const kernels::bf16* values;
+    std::size_t count;
+  };
+  const kernels::bf16* place_bias(std::initializer_list<BiasPart> parts);
 };
 
 }  // namespace engine::runtime

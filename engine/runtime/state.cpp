@@ -31,8 +31,9 @@ std::vector<State::Entry> State::table(const Network& network) {
       {"qkv [A, (Q + 2 G) D]", a * (queries + 2 * keys) * f32, at(scratch_.qkv)},
       {"query [A, Q D]", a * queries * b16, at(scratch_.query)},
       {"attended [A, Q D]", a * queries * b16, at(scratch_.attended)},
-      {"gate_up [A, 2 I]", a * 2 * c.intermediate * f32, at(scratch_.gate_up)},
+      {"gate_up [A, 2 I]", a * (c.gated() ? 2 : 1) * c.intermediate * f32, at(scratch_.gate_up)},
       {"activated [A, I]", a * c.intermediate * b16, at(scratch_.activated)},
+      {"branch [A, H]", network.adds_branches() ? a * c.hidden * f32 : 0, at(scratch_.branch)},
       {"logits [8, V]", kMaxDecodeRows * c.vocabulary * f32, at(scratch_.logits)},
   };
   if (network.mtp) {

@@ -55,6 +55,7 @@ class State {
     kernels::bf16* attended;
     float* gate_up;
     kernels::bf16* activated;
+    float* branch;
     float* logits;
     float* draft_hidden;
     kernels::bf16* draft_pair;

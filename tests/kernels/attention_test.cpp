@@ -18,7 +18,11 @@ struct Problem {
   std::size_t window = std::size_t{1} << 40;
   std::size_t slots = 0;  // 0: one per position and a few more
   HeadShape heads{4, 2, 32};
+  float cap = 0;
 
+  numerics::ScoreMap scores() const {
+    return numerics::score_map(numerics::score_scale(heads.head_size), cap);
+  }
   std::size_t end() const { return position + rows; }
   std::size_t kv_slots() const { return slots != 0 ? slots : end() + 5; }
   std::size_t kv_width() const { return heads.kv_heads * heads.head_size; }
@@ -57,7 +61,8 @@ std::vector<bf16> expected(const Problem& p) {
                                      .slots = p.kv_slots(),
                                      .head_size = D,
                                      .begin = numerics::visible_begin(at, p.first, p.window),
-                                     .end = at + 1};
+                                     .end = at + 1,
+                                     .scores = p.scores()};
     if (p.phase == Phase::kDecode) {
       numerics::attention_decode_order(&out[i * D], row);
     } else {
@@ -71,7 +76,7 @@ std::vector<bf16> computed(Backend& backend, const Problem& p) {
   Device<bf16> q(backend, queries(p)), k(backend, cache(p, 1000)), v(backend, cache(p, 1001));
   Device<bf16> out(backend, queries(p).size());
   backend.attention(out.data(), {k.data(), v.data(), p.kv_slots()}, p.heads,
-                    {q.data(), p.position, p.first, p.window, p.phase}, p.rows);
+                    {q.data(), p.position, p.first, p.window, p.phase, p.scores()}, p.rows);
   return out.host();
 }
 
@@ -127,6 +132,15 @@ TEST_P(Attention, WindowAndRing) {
   }
 }
 
+TEST_P(Attention, CappedScores) {
+  for (const HeadShape& heads : {HeadShape{4, 2, 32}, HeadShape{4, 1, 64}, HeadShape{2, 1, 256}}) {
+    for (const Phase phase : {Phase::kPrefill, Phase::kDecode}) {
+      expect_reference({5, 300, phase, 0, std::size_t{1} << 40, 0, heads, 2.0f});
+      expect_reference({5, 300, phase, 0, 70, 0, heads, 50.0f});
+    }
+  }
+}
+
 TEST_P(Attention, NothingBeforeFirstIsRead) {
   for (const Phase phase : {Phase::kPrefill, Phase::kDecode}) {
     expect_reference({3, 600, phase, 600});
@@ -162,7 +176,7 @@ TEST_P(Attention, LargeScoresStayFinite) {
   Device<bf16> q(*backend, normal_bf16s(p.rows * width(p), 200.0f, 3)),
       out(*backend, p.rows * width(p));
   backend->attention(out.data(), {k.data(), v.data(), p.kv_slots()}, p.heads,
-                     {q.data(), p.position, p.first, p.window, p.phase}, p.rows);
+                     {q.data(), p.position, p.first, p.window, p.phase, p.scores()}, p.rows);
   for (const bf16 x : out.host())
     ASSERT_TRUE(std::isfinite(numerics::to_float(x)));
 }

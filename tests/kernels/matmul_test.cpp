@@ -127,8 +127,10 @@ TEST_P(Matmul, SiluMulEqualsBothOperations) {
     Device<bf16> apart(*backend, p.rows * intermediate);
     Device<float> gate_up(*backend, p.rows * p.outputs);
     backend->matmul(gate_up.data(), x.data(), *matrix, nullptr, p.rows, false);
-    backend->silu_mul(apart.data(), gate_up.data(), p.rows, intermediate);
-    backend->matmul_silu_mul(out.data(), gate_up.data(), x.data(), *matrix, p.rows);
+    backend->activate(apart.data(), gate_up.data(), p.rows, intermediate,
+                      numerics::Activation::kSiluGated);
+    backend->matmul_activate(out.data(), gate_up.data(), x.data(), *matrix, nullptr, p.rows,
+                             numerics::Activation::kSiluGated);
     EXPECT_TRUE(same_bits(out.host(), apart.host(), intermediate));
   }
 }

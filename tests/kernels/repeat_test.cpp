@@ -19,24 +19,31 @@ class Repeat : public EachBackend {
         : k(backend, normal_bf16s(kSlots * kKeys, 1.0f, 1)),
           v(backend, normal_bf16s(kSlots * kKeys, 1.0f, 2)),
           query(backend, kRows * kQueries),
-          out(backend, kRows * kQueries) {}
+          out(backend, kRows * kQueries),
+          out_of_window(backend, kRows * kQueries) {}
     KvRows kv() { return {k.data(), v.data(), kSlots}; }
 
-    Device<bf16> k, v, query, out;
+    Device<bf16> k, v, query, out, out_of_window;
   };
 
+  // Attention as of two layers, one of which has a window.
   void step(Text& text, std::size_t rows, std::size_t position) {
-    const RotaryTable rotary{cosine.data(), sine.data(), kRotary};
+    const RotaryTable rotary{cosine.data(), sine.data(), kRotary, false};
     backend->write_qkv(text.query.data(), text.kv(), kHeads,
-                       {qkv.data(), nullptr, nullptr, 1e-5f, rotary, position}, rows);
+                       {qkv.data(), kNoNorm, kNoNorm, false, rotary, position}, rows);
+    const numerics::ScoreMap scores{numerics::score_scale(kHeads.head_size)};
     backend->attention(text.out.data(), text.kv(), kHeads,
-                       {text.query.data(), position, 0, position + rows, Phase::kDecode}, rows);
+                       {text.query.data(), position, 0, kWholeContext, Phase::kDecode, scores},
+                       rows);
+    backend->attention(text.out_of_window.data(), text.kv(), kHeads,
+                       {text.query.data(), position, 0, 100, Phase::kDecode, scores}, rows);
   }
 
   void expect_same(Text& repeated, Text& plain) {
     EXPECT_TRUE(same_bits(repeated.k.host(), plain.k.host(), kKeys));
     EXPECT_TRUE(same_bits(repeated.v.host(), plain.v.host(), kKeys));
     EXPECT_TRUE(same_bits(repeated.out.host(), plain.out.host(), kQueries));
+    EXPECT_TRUE(same_bits(repeated.out_of_window.host(), plain.out_of_window.host(), kQueries));
   }
 
   Device<float> qkv{*backend, normal_floats(kRows*(kQueries + 2 * kKeys), 1.0f, 3)};
@@ -48,7 +55,8 @@ TEST_P(Repeat, EqualsTheStep) {
   Text repeated(*backend), plain(*backend);
   const std::unique_ptr<Recording> recording = backend->make_recording();
   // Onwards across the end of a segment, far on, and back; each row count twice and more.
-  for (const std::size_t position : {250u, 251u, 253u, 254u, 257u, 300u, 511u, 520u, 30u, 31u}) {
+  for (const std::size_t position :
+       {250u, 251u, 253u, 254u, 257u, 300u, 511u, 590u, 591u, 520u, 515u, 30u, 31u}) {
     for (const std::size_t rows : {1u, 3u}) {
       SCOPED_TRACE(testing::Message() << rows << " rows at " << position);
       backend->repeat(*recording, rows, position, [&] { step(repeated, rows, position); });

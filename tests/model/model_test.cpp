@@ -33,7 +33,6 @@ TEST_P(EveryPreset, LoadsAndMoves) {
   const bf16* const embedding = first.weights().embedding;
   const Model model = std::move(first);
   EXPECT_EQ(model.weights().embedding, embedding);
-  EXPECT_EQ(model.config().model_type, "kvpc");
   EXPECT_EQ(model.tokenizer().size(), model.config().vocabulary);
   ASSERT_NE(model.chat_template(), nullptr);
   ASSERT_EQ(model.config().stop_tokens.size(), 1U);
@@ -61,9 +60,11 @@ TEST_P(EveryPreset, WeightsHaveTheScaleThatTheyShould) {
   EXPECT_NEAR(deviation(w.embedding, c.vocabulary * c.hidden) * width, 2.0, 0.05);
   EXPECT_NEAR(deviation(w.lm_head, c.vocabulary * c.hidden) * width, 2.0, 0.05);
   for (const LayerWeights& layer : w.layers) {
-    EXPECT_NEAR(deviation(layer.gate, c.intermediate * c.hidden) * width, 1.0, 0.05);
-    EXPECT_LT(deviation(layer.input_norm, c.hidden), 0.1);
-    EXPECT_GT(deviation(layer.input_norm, c.hidden), 0.02);
+    EXPECT_NEAR(deviation(layer.up, c.intermediate * c.hidden) * width, 1.0, 0.05);
+    const bool before = layer.attention_norm.weight != nullptr;
+    const bf16* const norm = (before ? layer.attention_norm : layer.attention_norm_after).weight;
+    EXPECT_LT(deviation(norm, c.hidden), 0.1);
+    EXPECT_GT(deviation(norm, c.hidden), 0.02);
   }
   EXPECT_NE(w.layers[0].q[0].bits, w.layers[1].q[0].bits);
 }
@@ -94,14 +95,16 @@ TEST(InitModel, ShapesOfTheTable) {
   const TempFolder dir;
   init_model("micro", dir / "micro");
   const ModelConfig micro = ModelConfig::load(dir / "micro");
-  EXPECT_EQ(micro.rotary_size, 8U);
+  EXPECT_EQ(micro.rotaries[0].size, 8U);
   EXPECT_EQ(micro.mtp_window, 32U);
-  EXPECT_TRUE(micro.qk_norm && micro.tied_embeddings && micro.mtp && !micro.qkv_bias);
+  EXPECT_EQ(micro.qk_norm, QkNorm::kHead);
+  EXPECT_TRUE(micro.tied_embeddings && micro.mtp && !micro.qkv_bias);
   init_model("plain", dir / "plain");
   const ModelConfig plain = ModelConfig::load(dir / "plain");
-  EXPECT_EQ(plain.rotary_size, plain.head_size);
+  EXPECT_EQ(plain.rotaries[0].size, plain.head_size);
   EXPECT_EQ(plain.kv_heads, plain.query_heads);
-  EXPECT_TRUE(!plain.qk_norm && !plain.tied_embeddings && !plain.mtp && plain.qkv_bias);
+  EXPECT_EQ(plain.qk_norm, QkNorm::kNone);
+  EXPECT_TRUE(!plain.tied_embeddings && !plain.mtp && plain.qkv_bias);
 }
 
 TEST(InitModel, TheSeedDecides) {

@@ -56,8 +56,9 @@ TEST_P(WeightsTest, BindsAPreset) {
   EXPECT_EQ(weights.mtp.has_value(), config_.mtp);
   EXPECT_EQ(weights.lm_head == weights.embedding, config_.tied_embeddings);
   EXPECT_EQ(weights.layers[0].q_bias != nullptr, config_.qkv_bias);
-  EXPECT_EQ(weights.layers[0].k_norm != nullptr, config_.qk_norm);
-  const TensorView* const down = store.find("model.layers.1.mlp.down_proj.weight");
+  EXPECT_EQ(weights.layers[0].k_norm != nullptr, config_.qk_norm != QkNorm::kNone);
+  const TensorView* down = store.find("model.layers.1.mlp.down_proj.weight");
+  if (down == nullptr) down = store.find("model.layers.1.mlp.c_proj.weight");
   ASSERT_NE(down, nullptr);
   EXPECT_EQ(static_cast<const void*>(weights.layers[1].down), down->data.data());
   EXPECT_EQ(weights.id.size(), 16U);
@@ -79,7 +80,9 @@ TEST_P(WeightsTest, EveryTensorIsChecked) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, WeightsTest, testing::Values("micro", "plain"));
+INSTANTIATE_TEST_SUITE_P(Presets, WeightsTest,
+                         testing::Values("micro", "plain", "phi3", "olmo2", "gemma3", "glm4",
+                                         "starcoder2"));
 
 TEST_F(WeightsTest, PrintsWhatWasExpectedAndFound) {
   init("micro");

@@ -24,7 +24,7 @@ struct Keys {
     }
   }
   AttentionRow row(std::size_t begin, std::size_t end) const {
-    return {query.data(), k.data(), v.data(), D, k.size() / D, D, begin, end};
+    return {query.data(), k.data(), v.data(), D, k.size() / D, D, begin, end, {score_scale(D)}};
   }
   std::vector<bf16> query, k, v;
 };

@@ -59,14 +59,19 @@ class FallibleBackend final : public kernels::Backend {
     real_->synchronize();
   }
   void embed(float* out, const bf16* table, std::span<const kernels::Token> tokens,
-             std::size_t hidden) override {
+             std::size_t hidden, float scale) override {
     step();
-    real_->embed(out, table, tokens, hidden);
+    real_->embed(out, table, tokens, hidden, scale);
   }
-  void rms_norm(bf16* out, std::size_t out_stride, const float* x, const bf16* w, std::size_t rows,
-                std::size_t hidden, float epsilon) override {
+  void norm(bf16* out, std::size_t out_stride, const float* x, const kernels::Norm& norm,
+            std::size_t rows, std::size_t hidden) override {
     step();
-    real_->rms_norm(out, out_stride, x, w, rows, hidden, epsilon);
+    real_->norm(out, out_stride, x, norm, rows, hidden);
+  }
+  void add(float* x, const float* branch, const kernels::Norm& norm, float scale, std::size_t rows,
+           std::size_t hidden) override {
+    step();
+    real_->add(x, branch, norm, scale, rows, hidden);
   }
   void matmul(float* out, const bf16* x, const kernels::Matrix& w, const bf16* bias,
               std::size_t rows, bool accumulate) override {
@@ -83,10 +88,14 @@ class FallibleBackend final : public kernels::Backend {
     step();
     real_->attention(out, kv, heads, args, rows);
   }
-  void silu_mul(bf16* out, const float* gate_up, std::size_t rows,
-                std::size_t intermediate) override {
+  void activate(bf16* out, const float* x, std::size_t rows, std::size_t intermediate,
+                numerics::Activation activation) override {
     step();
-    real_->silu_mul(out, gate_up, rows, intermediate);
+    real_->activate(out, x, rows, intermediate, activation);
+  }
+  void scale_logits(float* logits, std::size_t count, float divisor, float cap) override {
+    step();
+    real_->scale_logits(logits, count, divisor, cap);
   }
   void top2(std::span<kernels::Top2> out_host, const float* logits,
             std::size_t vocabulary) override {

@@ -1,4 +1,4 @@
-// The gate of SwiGLU: see Backend::silu_mul.
+// The MLP's nonlinearity and the logits': see Backend::activate and scale_logits.
 #pragma once
 
 #include "kernels/cpu/threads.h"
@@ -6,7 +6,9 @@
 
 namespace engine::kernels::cpu {
 
-void silu_mul(bf16* out, const float* gate_up, std::size_t rows, std::size_t intermediate,
-              Threads& threads);
+void activate(bf16* out, const float* x, std::size_t rows, std::size_t intermediate,
+              numerics::Activation activation, Threads& threads);
+
+void scale_logits(float* logits, std::size_t count, float divisor, float cap, Threads& threads);
 
 }  // namespace engine::kernels::cpu

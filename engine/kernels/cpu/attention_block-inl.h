@@ -33,6 +33,11 @@ inline float highest_of(const float* scores, TileColumns own) {
   return highest;
 }
 
+inline void cap_scores(float* scores, float inner, TileColumns own) {
+  for (std::size_t c = own.from; c < own.to; ++c)
+    scores[c] = numerics::tanh(scores[c] * inner);
+}
+
 inline void probabilities(float* HWY_RESTRICT p, const float* HWY_RESTRICT scores, float scale,
                           float maximum, TileColumns own) {
   for (std::size_t c = 0; c < kTileKeys; ++c) {
@@ -147,11 +152,13 @@ class AttentionRun {
   }
 
   void soften(const Tile& tile, std::size_t q) {
-    const float scale = numerics::score_scale(head_);
+    const numerics::ScoreMap& map = problem_.args.scores;
+    const float scale = map.scale;
     const std::size_t row = block_.row + q / problem_.group();
     const TileColumns own =
         tile_columns(tile.position, std::max(block_.begin, problem_.visible_begin(row)),
                      std::min(block_.end, problem_.visible_end(row)));
+    if (map.inner != 0.0f) cap_scores(scores(q), map.inner, own);
     State& state = states_[q];
     const float maximum = std::max(state.maximum, highest_of(scores(q), own) * scale);
     const float alpha = numerics::softmax_exp2(state.maximum - maximum);

@@ -89,13 +89,17 @@ class CpuBackend final : public Backend {
   }
   const bf16* place(const bf16* host, std::size_t) override { return host; }
 
-  void embed(float* out, const bf16* table, std::span<const Token> tokens,
-             std::size_t hidden) override {
-    cpu::embed(out, table, tokens, hidden);
+  void embed(float* out, const bf16* table, std::span<const Token> tokens, std::size_t hidden,
+             float scale) override {
+    cpu::embed(out, table, tokens, hidden, scale);
   }
-  void rms_norm(bf16* out, std::size_t out_stride, const float* x, const bf16* w, std::size_t rows,
-                std::size_t hidden, float epsilon) override {
-    cpu::rms_norm({out, out_stride, x, w, rows, hidden, epsilon}, threads_);
+  void norm(bf16* out, std::size_t out_stride, const float* x, const Norm& norm, std::size_t rows,
+            std::size_t hidden) override {
+    cpu::norm({out, out_stride, x, norm, rows, hidden}, threads_);
+  }
+  void add(float* x, const float* branch, const Norm& norm, float scale, std::size_t rows,
+           std::size_t hidden) override {
+    cpu::add({x, branch, norm, scale, rows, hidden}, threads_);
   }
   void matmul(float* out, const bf16* x, const Matrix& w, const bf16* bias, std::size_t rows,
               bool accumulate) override {
@@ -115,9 +119,12 @@ class CpuBackend final : public Backend {
     if (row_invariant_) chosen.phase = Phase::kPrefill;
     cpu::attention(out, kv, heads, chosen, rows, threads_);
   }
-  void silu_mul(bf16* out, const float* gate_up, std::size_t rows,
-                std::size_t intermediate) override {
-    cpu::silu_mul(out, gate_up, rows, intermediate, threads_);
+  void activate(bf16* out, const float* x, std::size_t rows, std::size_t intermediate,
+                numerics::Activation activation) override {
+    cpu::activate(out, x, rows, intermediate, activation, threads_);
+  }
+  void scale_logits(float* logits, std::size_t count, float divisor, float cap) override {
+    cpu::scale_logits(logits, count, divisor, cap, threads_);
   }
   void top2(std::span<Top2> out_host, const float* logits, std::size_t vocabulary) override {
     cpu::top2(out_host, logits, vocabulary, threads_);

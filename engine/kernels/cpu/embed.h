@@ -5,6 +5,7 @@
 
 namespace engine::kernels::cpu {
 
-void embed(float* out, const bf16* table, std::span<const Token> tokens, std::size_t hidden);
+void embed(float* out, const bf16* table, std::span<const Token> tokens, std::size_t hidden,
+           float scale);
 
 }  // namespace engine::kernels::cpu

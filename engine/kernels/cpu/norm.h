@@ -1,4 +1,4 @@
-// RMSNorm of rows: see Backend::rms_norm and numerics/reduce.h.
+// Norms of rows: see Backend::norm, Backend::add and numerics/norm.h.
 #pragma once
 
 #include "kernels/cpu/threads.h"
@@ -10,11 +10,20 @@ struct NormArgs {
   bf16* out;
   std::size_t out_stride;
   const float* x;  // [R, H]
-  const bf16* w;   // [H]
+  Norm norm;
   std::size_t rows, hidden;
-  float epsilon;
 };
 
-void rms_norm(const NormArgs& args, Threads& threads);
+void norm(const NormArgs& args, Threads& threads);
+
+struct AddArgs {
+  float* x;             // [R, H]
+  const float* branch;  // [R, H]
+  Norm norm;
+  float scale;
+  std::size_t rows, hidden;
+};
+
+void add(const AddArgs& args, Threads& threads);
 
 }  // namespace engine::kernels::cpu

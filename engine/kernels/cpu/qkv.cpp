@@ -10,27 +10,56 @@
 namespace engine::kernels::cpu {
 namespace {
 
-// One query or key head: norm (if any), rotary, bf16.
-void write_head(bf16* out, const float* x, const bf16* norm, std::size_t size, std::size_t position,
-                const QkvArgs& args) {
+using numerics::NormKind;
+
+float square_scale(const float* x, std::size_t n, const Norm& norm) {
+  if (norm.kind == NormKind::kNone) return 1.0f;
+  return numerics::rms_scale(numerics::square_sum(x, n), n, norm.epsilon);
+}
+
+void apply_norm(float* out, const float* x, std::size_t n, const Norm& norm, float scale) {
+  const numerics::RowStatistics row{0.0f, scale};
+  for (std::size_t i = 0; i < n; ++i) {
+    out[i] = norm.kind == NormKind::kRms
+                 ? numerics::norm_apply<NormKind::kRms>(x[i], row, norm.weight[i], {})
+                 : numerics::norm_apply<NormKind::kRmsPlusOne>(x[i], row, norm.weight[i], {});
+  }
+}
+
+// One head whose norm's scale is known: norm (if any), rotary, bf16.
+void write_head(bf16* out, const float* x, const Norm& norm, float scale, std::size_t size,
+                std::size_t position, const RotaryTable& rotary) {
   float head[kMaxHeadSize];
   assert(size <= kMaxHeadSize);
-  std::copy_n(x, size, head);
-  if (norm != nullptr) {
-    const float scale = numerics::rms_scale(numerics::square_sum(x, size), size, args.epsilon);
-    for (std::size_t i = 0; i < size; ++i)
-      head[i] = numerics::rms_apply(x[i], scale, norm[i]);
+  if (norm.kind == NormKind::kNone) {
+    std::copy_n(x, size, head);
+  } else {
+    apply_norm(head, x, size, norm, scale);
   }
-  const std::size_t half = args.rotary.rotary_size / 2;
+  const std::size_t half = rotary.rotary_size / 2;
   for (std::size_t i = 0; i < half; ++i) {
-    const numerics::RotatedPair pair =
-        numerics::rotate(head[i], head[i + half], args.rotary.cosine[position * half + i],
-                         args.rotary.sine[position * half + i]);
-    head[i] = pair.first;
-    head[i + half] = pair.second;
+    float& first = head[rotary.interleaved ? 2 * i : i];
+    float& second = head[rotary.interleaved ? 2 * i + 1 : i + half];
+    const numerics::RotatedPair pair = numerics::rotate(
+        first, second, rotary.cosine[position * half + i], rotary.sine[position * half + i]);
+    first = pair.first;
+    second = pair.second;
   }
   for (std::size_t i = 0; i < size; ++i)
     out[i] = numerics::from_float(head[i]);
+}
+
+// The heads of a row's queries or keys, [heads, size].
+void write_heads(bf16* out, const float* x, const Norm& norm, std::size_t heads, std::size_t size,
+                 std::size_t position, const QkvArgs& args) {
+  const float all = args.whole_width ? square_scale(x, heads * size, norm) : 0.0f;
+  for (std::size_t h = 0; h < heads; ++h) {
+    const float* head = x + h * size;
+    Norm own = norm;
+    if (args.whole_width && norm.weight != nullptr) own.weight += h * size;
+    const float scale = args.whole_width ? all : square_scale(head, size, norm);
+    write_head(out + h * size, head, own, scale, size, position, args.rotary);
+  }
 }
 
 }  // namespace
@@ -45,12 +74,8 @@ void write_qkv(bf16* query, const KvRows& kv, const HeadShape& heads, const QkvA
       const std::size_t position = args.position + r;
       bf16* k = kv.k + position % kv.slots * G * D;
       bf16* v = kv.v + position % kv.slots * G * D;
-      for (std::size_t h = 0; h < Q; ++h) {
-        write_head(query + (r * Q + h) * D, qkv + h * D, args.q_norm, D, position, args);
-      }
-      for (std::size_t h = 0; h < G; ++h) {
-        write_head(k + h * D, qkv + (Q + h) * D, args.k_norm, D, position, args);
-      }
+      write_heads(query + r * Q * D, qkv, args.q_norm, Q, D, position, args);
+      write_heads(k, qkv + Q * D, args.k_norm, G, D, position, args);
       const float* values = qkv + (Q + G) * D;
       for (std::size_t i = 0; i < G * D; ++i)
         v[i] = numerics::from_float(values[i]);

@@ -1,4 +1,4 @@
-// Per-head norm, rotary and the write of K and V rows: see Backend::write_qkv.
+// Norm, rotary and the write of K and V rows: see Backend::write_qkv.
 #pragma once
 
 #include "kernels/cpu/threads.h"

@@ -1,12 +1,14 @@
-// silu(gate) * up: see Backend::silu_mul.
+// The MLP's nonlinearity and the logits': see Backend::activate and scale_logits.
 #pragma once
 
 #include "kernels/cuda/driver.h"
 
 namespace engine::kernels::cuda {
 
-// gate_up [rows, 2 intermediate] to out [rows, intermediate].
-void silu_mul(bf16* out, const float* gate_up, std::size_t rows, std::size_t intermediate,
-              cudaStream_t stream);
+// x [rows, 2 intermediate], or [rows, intermediate] without a gate, to out [rows, intermediate].
+void activate(bf16* out, const float* x, std::size_t rows, std::size_t intermediate,
+              numerics::Activation activation, cudaStream_t stream);
+
+void scale_logits(float* logits, std::size_t count, float divisor, float cap, cudaStream_t stream);
 
 }  // namespace engine::kernels::cuda

@@ -16,9 +16,9 @@ using numerics::kTileKeys;
 
 // ---- Kernels
 //
-// The general kernel, for any head size and both orders, on mma.sync. A block takes 64 queries of
-// one KV head, 16 a warp, through the tiles of keys that any of them sees; in decode, through those
-// of one segment. Keys that none of the block's queries sees are never loaded.
+// The general kernel, for any head size, both orders and capped scores, on mma.sync. A block takes
+// 64 queries of one KV head, 16 a warp, through the tiles of keys that any of them sees; in decode,
+// through those of one segment. Keys that none of the block's queries sees are never loaded.
 
 constexpr unsigned kWarps = 4;
 constexpr unsigned kThreads = kWarps * kWarp;
@@ -214,8 +214,13 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(const AttentionProb
     const std::uint32_t stage = tiles + i % L::kStages * 2 * L::kTileBytes;
     float s[kTileKeys / 2], alpha[2];
     score<kHead>(s, queries + warp * 16 * L::kStride, stage, p.head_size);
+    if (p.scores.inner != 0.0f) {
+#pragma unroll
+      for (float& x : s)
+        x = numerics::tanh(x * p.scores.inner);
+    }
     for (unsigned h = 0; h < 2; ++h)
-      alpha[h] = softmax_step<false>(state[h], s, h, p.scale, in_tile(seen[h], tile));
+      alpha[h] = softmax_step<false>(state[h], s, h, p.scores.scale, in_tile(seen[h], tile));
     weigh<kHead>(o, s, alpha, stage + L::kTileBytes, p.head_size);
   }
   if (!active) return;
@@ -240,7 +245,8 @@ void launch_attention(const AttentionProblem& p, cudaStream_t stream) {
 }
 
 void launch_for_head(const AttentionProblem& p, Phase phase, cudaStream_t stream) {
-  if (p.head_size == 64 || p.head_size == 128) {
+  const bool capped = p.scores.inner != 0.0f;
+  if (!capped && (p.head_size == 64 || p.head_size == 128)) {
     return phase == Phase::kDecode ? attention_decode(p, stream) : attention_prefill(p, stream);
   }
   if (p.head_size <= 32) return launch_attention<32>(p, stream);
@@ -255,7 +261,15 @@ AttentionProblem make_problem(bf16* out, const KvRows& kv, const HeadShape& head
                               const AttentionArgs& args, std::size_t rows, const int* advance) {
   const auto narrow = [](std::size_t value) { return static_cast<unsigned>(value); };
   const std::size_t group = heads.query_heads / heads.kv_heads;
-  const std::size_t begin = numerics::visible_begin(args.position, args.first, args.window);
+  const std::size_t last = (args.position + rows - 1) / kSegmentKeys;
+  // A recorded launch is repeated wherever its last row lies in this segment, so it begins where
+  // the earliest of those would.
+  std::size_t earliest = args.position;
+  if (advance != nullptr) {
+    const std::size_t ends = last * kSegmentKeys + 1;
+    earliest = ends > rows ? ends - rows : 0;
+  }
+  const std::size_t begin = numerics::visible_begin(earliest, args.first, args.window);
   const std::size_t segment = begin / kSegmentKeys;
   return {.out = out,
           .query = args.query,
@@ -270,11 +284,11 @@ AttentionProblem make_problem(bf16* out, const KvRows& kv, const HeadShape& head
           .position = narrow(args.position),
           .first = narrow(args.first),
           .window = args.window,
-          .scale = numerics::score_scale(heads.head_size),
+          .scores = args.scores,
           .advance = advance,
           .partial = nullptr,
           .first_segment = narrow(segment),
-          .segments = narrow((args.position + rows - 1) / kSegmentKeys - segment + 1)};
+          .segments = narrow(last - segment + 1)};
 }
 
 }  // namespace

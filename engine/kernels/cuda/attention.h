@@ -11,7 +11,7 @@ namespace engine::kernels::cuda {
 class Attention {
  public:
   // `args.phase` chooses the order; row-invariant mode passes kPrefill always. `advance` is added
-  // to the position and window of a decode launch, where it is not null: see graph.h. Throws
+  // to the position of a decode launch, where it is not null: see graph.h. Throws
   // BackendError for heads of more than 256 elements.
   void run(bf16* out, const KvRows& kv, const HeadShape& heads, const AttentionArgs& args,
            std::size_t rows, const int* advance, cudaStream_t stream);

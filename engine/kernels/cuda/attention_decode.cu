@@ -250,14 +250,14 @@ __global__ void __launch_bounds__(kThreads, 2)
 #pragma unroll
   for (unsigned h = 0; h < 2; ++h) {
     const unsigned query = g + 8 * h;
-    maxima[h] = follow_maximum(shared, query, p.scale);
+    maxima[h] = follow_maximum(shared, query, p.scores.scale);
     float maximum = maxima[h].maximum[0];
 #pragma unroll
     for (unsigned i = 1; i < kTiles; ++i)
       maximum = i == tile ? maxima[h].maximum[i] : maximum;
     float sum = 0.0f;
     for_columns(seen[h], segment, h, [&](unsigned i, bool is_seen) {
-      const float value = numerics::softmax_exp2(numerics::fma(c[i], p.scale, -maximum));
+      const float value = numerics::softmax_exp2(numerics::fma(c[i], p.scores.scale, -maximum));
       c[i] = is_seen ? value : 0.0f;
       sum = sum + c[i];
     });

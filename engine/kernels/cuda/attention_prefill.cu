@@ -187,11 +187,11 @@ __global__ void __launch_bounds__(kThreads, 1) attention_prefill_kernel(const At
     if (all) {
 #pragma unroll
       for (unsigned h = 0; h < 2; ++h)
-        alpha[h] = softmax_step<true>(state[h], s, h, p.scale, {});
+        alpha[h] = softmax_step<true>(state[h], s, h, p.scores.scale, {});
     } else {
 #pragma unroll
       for (unsigned h = 0; h < 2; ++h)
-        alpha[h] = softmax_step<false>(state[h], s, h, p.scale, in_tile(rows.seen[h], tile));
+        alpha[h] = softmax_step<false>(state[h], s, h, p.scores.scale, in_tile(rows.seen[h], tile));
     }
     std::uint32_t weights[4][4];
 #pragma unroll

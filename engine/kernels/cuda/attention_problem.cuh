@@ -19,8 +19,8 @@ struct AttentionProblem {
   unsigned queries;                                  // rows * group
   unsigned position, first;
   std::size_t window;
-  float scale;         // numerics::score_scale
-  const int* advance;  // of position and window, or null
+  numerics::ScoreMap scores;
+  const int* advance;  // of the position, or null
   // Decode of more than one segment: where each leaves its m, l and O.
   float* partial;          // [segments, R Q, 2 + D], or null
   unsigned first_segment;  // of 256 positions; segment s of the launch is first_segment + s
@@ -29,7 +29,6 @@ struct AttentionProblem {
 
 // The problem as this repetition of it stands.
 __device__ inline AttentionProblem advanced(AttentionProblem p) {
-  p.window = advanced(p.window, p.advance);
   p.position = static_cast<unsigned>(advanced(p.position, p.advance));
   return p;
 }

@@ -126,13 +126,17 @@ class CudaBackend final : public Backend {
     return reinterpret_cast<const bf16*>(memory.data());
   }
 
-  void embed(float* out, const bf16* table, std::span<const Token> tokens,
-             std::size_t hidden) override {
-    cuda::embed(out, table, tokens, hidden, use());
+  void embed(float* out, const bf16* table, std::span<const Token> tokens, std::size_t hidden,
+             float scale) override {
+    cuda::embed(out, table, tokens, hidden, scale, use());
   }
-  void rms_norm(bf16* out, std::size_t out_stride, const float* x, const bf16* w, std::size_t rows,
-                std::size_t hidden, float epsilon) override {
-    cuda::rms_norm({out, out_stride, x, w, rows, hidden, epsilon}, use());
+  void norm(bf16* out, std::size_t out_stride, const float* x, const Norm& norm, std::size_t rows,
+            std::size_t hidden) override {
+    cuda::norm({out, out_stride, x, norm, rows, hidden}, use());
+  }
+  void add(float* x, const float* branch, const Norm& norm, float scale, std::size_t rows,
+           std::size_t hidden) override {
+    cuda::add({x, branch, norm, scale, rows, hidden}, use());
   }
   void matmul(float* out, const bf16* x, const Matrix& w, const bf16* bias, std::size_t rows,
               bool accumulate) override {
@@ -142,12 +146,14 @@ class CudaBackend final : public Backend {
     cuda::matmul({out, x, static_cast<const DeviceMatrix&>(w), bias, rows, split, accumulate},
                  use());
   }
-  void matmul_silu_mul(bf16* out, float* gate_up, const bf16* x, const Matrix& w,
-                       std::size_t rows) override {
+  void matmul_activate(bf16* out, float* projected, const bf16* x, const Matrix& w,
+                       const bf16* bias, std::size_t rows,
+                       numerics::Activation activation) override {
+    const bool plain = bias == nullptr && activation == numerics::Activation::kSiluGated;
     const bool one_slice = !row_invariant_ && numerics::split_k(rows, w.outputs(), w.inner()) == 1;
     const auto& matrix = static_cast<const DeviceMatrix&>(w);
-    if (one_slice && matmul_gated({out, x, matrix, rows}, use())) return;
-    Backend::matmul_silu_mul(out, gate_up, x, w, rows);
+    if (plain && one_slice && matmul_gated({out, x, matrix, rows}, use())) return;
+    Backend::matmul_activate(out, projected, x, w, bias, rows, activation);
   }
   void write_qkv(bf16* query, const KvRows& kv, const HeadShape& heads, const QkvArgs& args,
                  std::size_t rows) override {
@@ -159,9 +165,12 @@ class CudaBackend final : public Backend {
     if (row_invariant_) chosen.phase = Phase::kPrefill;
     attention_.run(out, kv, heads, chosen, rows, advance_, use());
   }
-  void silu_mul(bf16* out, const float* gate_up, std::size_t rows,
-                std::size_t intermediate) override {
-    cuda::silu_mul(out, gate_up, rows, intermediate, use());
+  void activate(bf16* out, const float* x, std::size_t rows, std::size_t intermediate,
+                numerics::Activation activation) override {
+    cuda::activate(out, x, rows, intermediate, activation, use());
+  }
+  void scale_logits(float* logits, std::size_t count, float divisor, float cap) override {
+    cuda::scale_logits(logits, count, divisor, cap, use());
   }
   std::unique_ptr<Recording> make_recording() override {
     use();

@@ -15,13 +15,13 @@ struct Tokens {
 // ---- Kernels
 
 __global__ void embed_kernel(float* out, const bf16* table, const __grid_constant__ Tokens tokens,
-                             unsigned hidden) {
+                             unsigned hidden, float scale) {
   let_next_begin();
   wait_for_previous();
   const bf16* row = table + std::size_t(tokens.ids[blockIdx.x]) * hidden;
   out += std::size_t{blockIdx.x} * hidden;
   for (unsigned i = threadIdx.x; i < hidden; i += blockDim.x)
-    out[i] = numerics::to_float(row[i]);
+    out[i] = numerics::to_float(row[i]) * scale;
 }
 
 }  // namespace
@@ -29,13 +29,13 @@ __global__ void embed_kernel(float* out, const bf16* table, const __grid_constan
 // ---- Launchers
 
 void embed(float* out, const bf16* table, std::span<const Token> tokens, std::size_t hidden,
-           cudaStream_t stream) {
+           float scale, cudaStream_t stream) {
   while (!tokens.empty()) {
     const std::size_t count = std::min(tokens.size(), kBatch);
     Tokens batch;
     std::copy_n(tokens.begin(), count, batch.ids);
     launch(stream, {.grid = dim3(static_cast<unsigned>(count)), .threads = 256}, embed_kernel, out,
-           table, batch, static_cast<unsigned>(hidden));
+           table, batch, static_cast<unsigned>(hidden), scale);
     out += count * hidden;
     tokens = tokens.subspan(count);
   }

@@ -9,6 +9,6 @@ namespace engine::kernels::cuda {
 
 // The tokens travel as kernel parameters, so the caller's array is free on return.
 void embed(float* out, const bf16* table, std::span<const Token> tokens, std::size_t hidden,
-           cudaStream_t stream);
+           float scale, cudaStream_t stream);
 
 }  // namespace engine::kernels::cuda

@@ -18,26 +18,45 @@ struct Problem {
 
 // ---- Kernels
 
-// A query or key head: norm (if any), rotary, bf16.
-__device__ void write_head(bf16* out, const float* x, const bf16* norm, const Problem& p,
-                           std::size_t position) {
+// Head `index` of a row's `heads` queries or keys at x: norm (if any), rotary, bf16. `all` is the
+// first of them.
+template <numerics::NormKind kKind>
+__device__ void write_head(bf16* out, const float* all, unsigned index, unsigned heads,
+                           const Norm& norm, const Problem& p, std::size_t position) {
   const unsigned size = p.heads.head_size, lane = threadIdx.x % kWarp;
-  const unsigned half = p.args.rotary.rotary_size / 2;
-  const float scale =
-      norm == nullptr ? 0.0f : numerics::rms_scale(warp_square_sum(x, size), size, p.args.epsilon);
+  const float* x = all + std::size_t{index} * size;
+  const bool whole = p.args.whole_width;
+  const numerics::RowStatistics row = warp_statistics<kKind>(
+      whole ? all : x, whole ? std::size_t{heads} * size : size, norm.epsilon);
+  const bf16* weight = whole ? norm.weight + std::size_t{index} * size : norm.weight;
   const auto value = [&](unsigned i) {
-    return norm == nullptr ? x[i] : numerics::rms_apply(x[i], scale, norm[i]);
+    if constexpr (kKind == numerics::NormKind::kNone) return x[i];
+    return numerics::norm_apply<kKind>(x[i], row, weight[i], bf16{});
   };
-  const float* cosine = p.args.rotary.cosine + position * half;
-  const float* sine = p.args.rotary.sine + position * half;
+  const RotaryTable& rotary = p.args.rotary;
+  const unsigned half = rotary.rotary_size / 2;
+  const float* cosine = rotary.cosine + position * half;
+  const float* sine = rotary.sine + position * half;
   for (unsigned i = lane; i < half; i += kWarp) {
+    const unsigned first = rotary.interleaved ? 2 * i : i;
+    const unsigned second = rotary.interleaved ? 2 * i + 1 : i + half;
     const numerics::RotatedPair pair =
-        numerics::rotate(value(i), value(i + half), cosine[i], sine[i]);
-    out[i] = round_bf16(pair.first);
-    out[i + half] = round_bf16(pair.second);
+        numerics::rotate(value(first), value(second), cosine[i], sine[i]);
+    out[first] = round_bf16(pair.first);
+    out[second] = round_bf16(pair.second);
   }
   for (unsigned i = 2 * half + lane; i < size; i += kWarp)
     out[i] = round_bf16(value(i));
+}
+
+__device__ void write_head(bf16* out, const float* all, unsigned index, unsigned heads,
+                           const Norm& norm, const Problem& p, std::size_t position) {
+  using numerics::NormKind;
+  if (norm.kind == NormKind::kNone)
+    return write_head<NormKind::kNone>(out, all, index, heads, norm, p, position);
+  if (norm.kind == NormKind::kRms)
+    return write_head<NormKind::kRms>(out, all, index, heads, norm, p, position);
+  write_head<NormKind::kRmsPlusOne>(out, all, index, heads, norm, p, position);
 }
 
 // One warp a head; blockIdx.y is the row.
@@ -50,10 +69,14 @@ __global__ void __launch_bounds__(kWarps* kWarp) write_qkv_kernel(const Problem 
   const std::size_t row = blockIdx.y;
   const std::size_t position = advanced(p.args.position, p.advance) + row;
   const std::size_t slot = position % p.kv.slots * G;
-  const float* x = p.args.qkv + (row * (Q + 2 * G) + head) * D;
-  if (head < Q) return write_head(p.query + (row * Q + head) * D, x, p.args.q_norm, p, position);
-  if (head < Q + G)
-    return write_head(p.kv.k + (slot + head - Q) * D, x, p.args.k_norm, p, position);
+  const float* all = p.args.qkv + row * (Q + 2 * G) * D;
+  if (head < Q)
+    return write_head(p.query + (row * Q + head) * D, all, head, Q, p.args.q_norm, p, position);
+  if (head < Q + G) {
+    return write_head(p.kv.k + (slot + head - Q) * D, all + std::size_t{Q} * D, head - Q, G,
+                      p.args.k_norm, p, position);
+  }
+  const float* x = all + std::size_t{head} * D;
   bf16* v = p.kv.v + (slot + head - Q - G) * D;
   for (unsigned i = threadIdx.x % kWarp; i < D; i += kWarp)
     v[i] = round_bf16(x[i]);

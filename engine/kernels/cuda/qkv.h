@@ -1,4 +1,4 @@
-// Per-head norm, rotary and KV rows: see Backend::write_qkv.
+// Norm, rotary and KV rows: see Backend::write_qkv.
 #pragma once
 
 #include "kernels/cuda/driver.h"

@@ -1,0 +1,139 @@
+#include "model/tensor_walk.h"
+
+#include <fmt/format.h>
+
+#include "model/family.h"
+
+namespace engine::model {
+namespace {
+
+using numerics::NormKind;
+
+class Walk {
+ public:
+  Walk(const ModelConfig& config, const TensorPrefixes& prefixes, TensorSupply& supply)
+      : c_(config), names_(*config.names), prefixes_(prefixes), supply_(supply) {}
+
+  Weights all() {
+    Weights weights;
+    weights.embedding = table(prefixes_.body + "embed_tokens.weight");
+    for (std::size_t i = 0; i < c_.layers; ++i)
+      weights.layers.push_back(layer(i));
+    if (c_.mtp) weights.mtp = mtp();
+    weights.final_norm = norm(prefixes_.body + "norm");
+    weights.lm_head =
+        c_.tied_embeddings ? weights.embedding : table(prefixes_.head + "lm_head.weight");
+    return weights;
+  }
+
+ private:
+  const bf16* table(const std::string& name) {
+    return supply_.take({name, {c_.vocabulary, c_.hidden}, TensorRole::kTable});
+  }
+
+  NormWeights norm(const std::string& name) {
+    NormWeights weights{supply_.take({name + ".weight", {c_.hidden}, TensorRole::kNorm}), nullptr};
+    if (c_.norm == NormKind::kLayer) weights.bias = bias(name, c_.hidden);
+    return weights;
+  }
+
+  NormWeights layer_norm(std::string_view name) {
+    return name.empty() ? NormWeights{} : norm(prefix_ + std::string(name));
+  }
+
+  const bf16* bias(const std::string& name, std::size_t outputs) {
+    return supply_.take({name + ".bias", {outputs}, TensorRole::kBias});
+  }
+
+  const bf16* layer_bias(std::string_view name, std::size_t outputs, bool there) {
+    return there ? bias(prefix_ + std::string(name), outputs) : nullptr;
+  }
+
+  const bf16* matrix(std::string_view name, std::size_t outputs, std::size_t inner,
+                     TensorRole role) {
+    return supply_.take({prefix_ + std::string(name) + ".weight", {outputs, inner}, role});
+  }
+
+  LayerWeights layer(std::size_t index) {
+    prefix_ = fmt::format("{}layers.{}.", prefixes_.body, index);
+    supply_.begin_layer(index);
+    LayerWeights layer;
+    layer.attention_norm = layer_norm(names_.attention_norm);
+    attention(layer);
+    layer.attention_norm_after = layer_norm(names_.attention_norm_after);
+    layer.mlp_norm = layer_norm(names_.mlp_norm);
+    mlp(layer);
+    layer.mlp_norm_after = layer_norm(names_.mlp_norm_after);
+    supply_.end_layer(index);
+    return layer;
+  }
+
+  void attention(LayerWeights& layer) {
+    const std::size_t queries = c_.query_width(), keys = c_.kv_width();
+    if (names_.qkv.empty()) {
+      layer.q = matrix(names_.q, queries, c_.hidden, TensorRole::kQueryKey);
+      layer.k = matrix(names_.k, keys, c_.hidden, TensorRole::kQueryKey);
+      layer.v = matrix(names_.v, keys, c_.hidden, TensorRole::kValue);
+    } else {
+      layer.q = matrix(names_.qkv, queries + 2 * keys, c_.hidden, TensorRole::kQueryKey);
+      layer.k = layer.q + queries * c_.hidden;
+      layer.v = layer.k + keys * c_.hidden;
+    }
+    layer.o = matrix(names_.o, c_.hidden, queries, TensorRole::kAttentionOutput);
+    layer.q_bias = layer_bias(names_.q, queries, c_.qkv_bias);
+    layer.k_bias = layer_bias(names_.k, keys, c_.qkv_bias);
+    layer.v_bias = layer_bias(names_.v, keys, c_.qkv_bias);
+    layer.o_bias = layer_bias(names_.o, c_.hidden, c_.output_bias);
+    layer.q_norm = head_norm(names_.q_norm, queries);
+    layer.k_norm = head_norm(names_.k_norm, keys);
+  }
+
+  const bf16* head_norm(std::string_view name, std::size_t width) {
+    if (c_.qk_norm == QkNorm::kNone) return nullptr;
+    const std::size_t size = c_.qk_norm == QkNorm::kHead ? c_.head_size : width;
+    return supply_.take({prefix_ + std::string(name) + ".weight", {size}, TensorRole::kHeadNorm});
+  }
+
+  void mlp(LayerWeights& layer) {
+    const std::size_t inner = c_.intermediate;
+    if (!c_.gated()) {
+      layer.up = matrix(names_.gate_up, inner, c_.hidden, TensorRole::kMlpInput);
+      layer.up_bias = layer_bias(names_.gate_up, inner, c_.mlp_bias);
+    } else if (!names_.gate_up.empty()) {
+      layer.gate = matrix(names_.gate_up, 2 * inner, c_.hidden, TensorRole::kMlpInput);
+      layer.up = layer.gate + inner * c_.hidden;
+    } else {
+      layer.gate = matrix(names_.gate, inner, c_.hidden, TensorRole::kMlpInput);
+      layer.up = matrix(names_.up, inner, c_.hidden, TensorRole::kMlpInput);
+      layer.gate_bias = layer_bias(names_.gate, inner, c_.mlp_bias);
+      layer.up_bias = layer_bias(names_.up, inner, c_.mlp_bias);
+    }
+    layer.down = matrix(names_.down, c_.hidden, inner, TensorRole::kMlpOutput);
+    layer.down_bias = layer_bias(names_.down, c_.hidden, c_.mlp_bias);
+  }
+
+  MtpWeights mtp() {
+    MtpWeights mtp;
+    mtp.layer = layer(c_.layers);
+    mtp.enorm = layer_norm("enorm");
+    mtp.hnorm = layer_norm("hnorm");
+    mtp.eh_proj = matrix("eh_proj", c_.hidden, 2 * c_.hidden, TensorRole::kCombine);
+    mtp.head_norm = layer_norm("shared_head.norm");
+    return mtp;
+  }
+
+  const ModelConfig& c_;
+  const LayerNames& names_;
+  const TensorPrefixes& prefixes_;
+  TensorSupply& supply_;
+  std::string prefix_;  // of the current layer
+};
+
+}  // namespace
+
+Weights walk_tensors(const ModelConfig& config, const TensorPrefixes& prefixes,
+                     TensorSupply& supply) {
+  return Walk(config, prefixes, supply).all();
+}
+
+}  // namespace engine::model

@@ -1,0 +1,209 @@
+// The configurations of published models, as transformers 4 and 5 write them, and what each must be
+// read as.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "model/config.h"
+#include "numerics/attention.h"
+#include "published_configs.h"
+#include "temp_folder.h"
+
+namespace engine::model {
+namespace {
+
+using nlohmann::json;
+using numerics::Activation;
+using numerics::NormKind;
+using numerics::RotaryScaling;
+using testing::HasSubstr;
+
+ModelConfig parse(std::string_view text) {
+  return ModelConfig::parse(text, "config.json");
+}
+
+ModelConfig parse(const json& config) {
+  return parse(std::string_view(config.dump()));
+}
+
+std::string error(const json& config) {
+  return error_of([&] { parse(config); });
+}
+
+json published(std::string_view name) {
+  for (const Published& one : kPublished) {
+    if (one.name == name) return json::parse(one.config);
+  }
+  throw std::logic_error("no such configuration");
+}
+
+ModelConfig read(std::string_view name) {
+  return parse(published(name));
+}
+
+TEST(Families, EveryPublishedConfigurationIsReadOrRefusedByName) {
+  std::size_t taken = 0;
+  for (const Published& one : kPublished) {
+    const std::string message = error_of([&] { parse(one.config); });
+    if (one.refused.empty()) {
+      EXPECT_EQ(message, "no error") << one.name;
+      ++taken;
+    } else {
+      EXPECT_THAT(message, HasSubstr(one.refused)) << one.name;
+    }
+  }
+  RecordProperty("taken", static_cast<int>(taken));
+  EXPECT_EQ(taken, std::size(kPublished) - 14);
+}
+
+std::size_t sliding_layers(const ModelConfig& config) {
+  return static_cast<std::size_t>(std::ranges::count_if(config.layer_kinds, [](const auto& kind) {
+    return kind.window != LayerKind::kWholeContext;
+  }));
+}
+
+TEST(Families, MistralsWindowIsOnWhereNothingIsSaid) {
+  json config = published("Mistral-7B-v0.1");
+  EXPECT_EQ(parse(config).layer_kinds[31].window, 4096U);
+  config.erase("sliding_window");
+  EXPECT_EQ(parse(config).layer_kinds[0].window, 4096U);
+  config["sliding_window"] = nullptr;
+  EXPECT_EQ(sliding_layers(parse(config)), 0U);
+  EXPECT_EQ(sliding_layers(read("Mistral-Nemo-2407")), 0U);
+  EXPECT_EQ(read("Mistral-Nemo-2407").head_size, 128U);
+}
+
+TEST(Families, QwensWindowIsOffUnlessTurnedOn) {
+  json config = published("Qwen2.5-7B-Instruct");
+  EXPECT_EQ(sliding_layers(parse(config)), 0U);
+  config["use_sliding_window"] = true;
+  config["max_window_layers"] = 20;
+  EXPECT_EQ(sliding_layers(parse(config)), 8U);
+  EXPECT_EQ(parse(config).layer_kinds[19].window, LayerKind::kWholeContext);
+  config["layer_types"] = std::vector<std::string>(28, "full_attention");
+  EXPECT_EQ(sliding_layers(parse(config)), 0U);
+  config["layer_types"][3] = "sliding_attention";
+  EXPECT_EQ(parse(config).layer_kinds[3].window, 131072U);
+  config["layer_types"][3] = "chunked_attention";
+  EXPECT_THAT(error(config), HasSubstr("layer_types[3]: expected \"full_attention\" or"));
+  config["layer_types"].erase(0);
+  EXPECT_THAT(error(config), HasSubstr("layer_types: expected one of each of the 28 layers"));
+}
+
+TEST(Families, ScaledRotary) {
+  const numerics::RotarySpec llama = read("Llama-3.1-8B-Instruct").rotaries[0];
+  EXPECT_EQ(llama.scaling, RotaryScaling::kLlama3);
+  EXPECT_EQ(llama.factor, 8.0);
+  EXPECT_EQ(llama.original_positions, 8192.0);
+  EXPECT_EQ(llama.theta, 500000.0);
+  const ModelConfig yarn = read("Qwen2.5-7B-Instruct with yarn");
+  EXPECT_EQ(yarn.rotaries[0].scaling, RotaryScaling::kYarn);
+  EXPECT_EQ(yarn.max_positions, 131072U);
+  EXPECT_NEAR(yarn.rotaries[0].attention_factor, 0.1 * std::log(4.0) + 1, 1e-12);
+}
+
+// The same model by both versions of transformers.
+TEST(Families, RopeParametersMeanWhatRopeScalingMeant) {
+  json config = published("Llama-3.1-8B-Instruct");
+  const ModelConfig four = parse(config);
+  json parameters = config["rope_scaling"];
+  parameters["rope_theta"] = config["rope_theta"];
+  config.erase("rope_scaling");
+  config.erase("rope_theta");
+  config["rope_parameters"] = parameters;
+  config["dtype"] = config["torch_dtype"];
+  config.erase("torch_dtype");
+  EXPECT_EQ(parse(config).rotaries, four.rotaries);
+  EXPECT_EQ(read("Llama-3.2-1B by transformers 5").rotaries[0].factor, 32.0);
+}
+
+TEST(Families, ScalingsByLengthAreRefusedWithTheReason) {
+  for (const auto* type : {"dynamic", "longrope", "su"}) {
+    json config = published("Llama-2-7b-hf");
+    config["rope_scaling"] = {{"type", type}, {"factor", 2.0}};
+    EXPECT_THAT(error(config), HasSubstr("with the length of the text")) << type;
+    EXPECT_THAT(error(config), HasSubstr("rope_scaling.type")) << type;
+  }
+  json config = published("Llama-2-7b-hf");
+  config["rope_scaling"] = {{"rope_type", "mrope"}};
+  EXPECT_THAT(error(config), HasSubstr("expected one of default, linear, llama3, yarn"));
+}
+
+TEST(Families, SmolLm3SkipsRotaryInEveryFourthLayer) {
+  json config = published("SmolLM3-3B");
+  const auto without = [](const ModelConfig& c, std::size_t i) {
+    return c.layer_kinds[i].rotary == LayerKind::kNoRotary;
+  };
+  ModelConfig read = parse(config);
+  EXPECT_TRUE(without(read, 3) && without(read, 35) && !without(read, 4));
+  config.erase("no_rope_layers");
+  read = parse(config);
+  EXPECT_TRUE(without(read, 3) && without(read, 35) && !without(read, 4));
+}
+
+TEST(Families, Gemma2) {
+  const ModelConfig config = read("gemma-2-9b-it");
+  EXPECT_EQ(config.norm, NormKind::kRmsPlusOne);
+  EXPECT_EQ(config.activation, Activation::kGeluGated);
+  EXPECT_EQ(config.embedding_scale, 59.75F);  // the root of 3584, as bf16
+  EXPECT_EQ(config.score_cap, 50.0F);
+  EXPECT_EQ(config.logit_cap, 30.0F);
+  EXPECT_EQ(config.score_scale, numerics::score_scale(256));
+  EXPECT_EQ(config.layer_kinds[0].window, 4096U);
+  EXPECT_EQ(config.layer_kinds[1].window, LayerKind::kWholeContext);
+  EXPECT_EQ(read("gemma-2-27b-it").score_scale, numerics::score_scale(144));
+}
+
+TEST(Families, Gemma3HasTwoThetasAndMayBePartOfMore) {
+  const ModelConfig config = read("gemma-3-4b-it");
+  EXPECT_TRUE(config.nested && config.tied_embeddings);
+  EXPECT_EQ(config.query_heads, 8U);
+  EXPECT_EQ(config.vocabulary, 262208U);
+  EXPECT_EQ(config.score_cap, 0.0F);
+  ASSERT_EQ(config.rotaries.size(), 2U);
+  EXPECT_EQ(config.rotaries[0].scaling, RotaryScaling::kLinear);
+  EXPECT_EQ(config.rotaries[0].theta, 1e6);
+  EXPECT_EQ(config.rotaries[1].scaling, RotaryScaling::kNone);
+  EXPECT_EQ(config.rotaries[1].theta, 1e4);
+  EXPECT_EQ(config.layer_kinds[5].window, LayerKind::kWholeContext);
+  EXPECT_EQ(config.layer_kinds[5].rotary, 0U);
+  EXPECT_EQ(config.layer_kinds[4].window, 1024U);
+  EXPECT_EQ(config.layer_kinds[4].rotary, 1U);
+  const ModelConfig five = read("gemma-3-270m by transformers 5");
+  EXPECT_EQ(five.rotaries[0].theta, 1e6);
+  EXPECT_EQ(five.rotaries[1].theta, 1e4);
+  EXPECT_EQ(sliding_layers(five), 15U);
+}
+
+TEST(Families, TheOthers) {
+  const ModelConfig granite = read("granite-3.1-2b-instruct");
+  EXPECT_EQ(granite.embedding_scale, 12.0F);
+  EXPECT_EQ(granite.residual_scale, 0.22F);
+  EXPECT_EQ(granite.logit_divisor, 8.0F);
+  EXPECT_EQ(granite.score_scale, 0x1.715476p+0F * 0.015625F);
+  EXPECT_EQ(read("OLMo-2-1124-7B").qk_norm, QkNorm::kWidth);
+  const ModelConfig glm = read("glm-4-9b-chat-hf");
+  EXPECT_TRUE(glm.rotaries[0].interleaved && glm.qkv_bias && !glm.output_bias);
+  EXPECT_EQ(glm.rotaries[0].size, 64U);
+  const ModelConfig star = read("starcoder2-3b");
+  EXPECT_EQ(star.norm, NormKind::kLayer);
+  EXPECT_EQ(star.activation, Activation::kGelu);
+  EXPECT_TRUE(star.qkv_bias && star.output_bias && star.mlp_bias && star.tied_embeddings);
+  EXPECT_EQ(star.layer_kinds[0].window, 4096U);
+  EXPECT_EQ(read("Phi-3-mini-4k-instruct").layer_kinds[0].window, 2047U);
+  const ModelConfig small = read("Mistral-Small-3.1-24B-Instruct-2503");
+  EXPECT_TRUE(small.nested && !small.tied_embeddings);
+  EXPECT_EQ(sliding_layers(small), 0U);
+}
+
+TEST(Families, ErrorsInANestedPartNameIt) {
+  json config = published("gemma-3-4b-it");
+  config["text_config"]["hidden_size"] = 7;
+  EXPECT_THAT(error(config), HasSubstr("text_config.hidden_size: expected a multiple of 16"));
+  config.erase("text_config");
+  EXPECT_THAT(error(config), HasSubstr("\"text_config\" is missing"));
+}
+
+}  // namespace
+}  // namespace engine::model
