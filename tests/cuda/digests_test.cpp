@@ -63,7 +63,10 @@ TEST_P(Digests, TheDevicePrintsWhatAnH200Printed) {
   EXPECT_EQ(printed("cuda"), known_answer());
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Digests, testing::Values("micro", "plain", "mini", "reference"),
+INSTANTIATE_TEST_SUITE_P(Models, Digests,
+                         testing::Values("micro", "plain", "mini", "reference", "mistral",
+                                         "smollm3", "phi3", "qwen3", "olmo2", "granite", "gemma2",
+                                         "gemma3", "glm4", "starcoder2"),
                          [](const auto& test) { return test.param; });
 
 }  // namespace
