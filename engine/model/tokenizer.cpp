@@ -1,8 +1,5 @@
 #include "model/tokenizer.h"
 
-#include <algorithm>
-#include <unordered_map>
-
 #include "model/added_tokens.h"
 #include "model/bpe_model.h"
 #include "model/json_file.h"
@@ -56,10 +53,6 @@ struct Tokenizer::Parts {
         decoder(read_decoder(root, file, added, pre_tokenizer.byte_level())) {
     if (post_processor.largest() >= static_cast<Token>(file.size()))
       root.at("post_processor").fail("it adds an id that names no token");
-    for (std::size_t i = 0; i < decoder.size(); ++i) {
-      const auto token = static_cast<Token>(i);
-      if (!decoder.bytes(token).empty()) by_bytes.try_emplace(decoder.bytes(token), token);
-    }
   }
 
   void read_config(const JsonNode& config);
@@ -72,7 +65,6 @@ struct Tokenizer::Parts {
   BpeModel model;
   PostProcessor post_processor;
   TokenDecoder decoder;
-  std::unordered_map<std::string_view, Token> by_bytes;
 };
 
 // What transformers does with tokenizer_config.json: these flags say more than the post-processor.
@@ -170,9 +162,11 @@ std::optional<Token> Tokenizer::find(std::string_view bytes) const {
   for (const AddedToken& token : parts_->added.tokens()) {
     if (token.content == bytes) return token.token;
   }
-  const auto found = parts_->by_bytes.find(bytes);
-  if (found == parts_->by_bytes.end()) return std::nullopt;
-  return found->second;
+  for (std::size_t i = 0; i < size(); ++i) {
+    const auto token = static_cast<Token>(i);
+    if (!bytes.empty() && decode(token) == bytes) return token;
+  }
+  return std::nullopt;
 }
 
 bool Tokenizer::is_special(Token token) const {

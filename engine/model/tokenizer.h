@@ -61,7 +61,7 @@ class Tokenizer {
   std::string decode(std::span<const Token> tokens) const;
   const TokenDecoder& decoder() const;
 
-  // The id of a token by its bytes, special and other added tokens included.
+  // The id of a token by its bytes, special and other added tokens included. Linear in size().
   std::optional<Token> find(std::string_view bytes) const;
 
   bool is_special(Token token) const;

@@ -45,8 +45,8 @@ std::string temporary_file(const std::string& name, const std::string& content) 
 TEST(Cli, HelpNamesEveryCommandAndTheExitCodes) {
   const Result result = run({"--help"});
   EXPECT_EQ(result.code, kOk);
-  for (const char* command :
-       {"run", "chat", "digest", "kv-diff", "info", "serve", "init-model", "Exit codes"}) {
+  for (const char* command : {"run", "chat", "digest", "kv-diff", "info", "serve", "tokenize",
+                              "init-model", "Exit codes"}) {
     EXPECT_THAT(result.out, HasSubstr(command));
   }
 }
@@ -188,6 +188,50 @@ TEST(Run, ShowsPrefillProgressOnATerminalOnly) {
                                       "-n",  "1",  "--prompt-rows", "64"};
   EXPECT_THAT(run(args, "", true).err, HasSubstr("\rprefill "));
   EXPECT_THAT(run(args, "", false).err, ::testing::Not(HasSubstr("\r")));
+}
+
+TEST(Tokenize, TextsBecomeIdsAndIdsTexts) {
+  EXPECT_EQ(run({"tokenize", "-m", micro(), "the cat"}).out, "{\"ids\":[116,257,264,267]}\n");
+  const Result result =
+      run({"tokenize", "-m", micro() + "/tokenizer.json"},
+          "{\"text\": \"<|end|>\"}\n"
+          "{\"text\": \"<|end|>\", \"special\": false}\n"
+          "{\"ids\": [195, 317, 169, 65]}\n"
+          "{\"ids\": [195, 317, 169, 65], \"special\": false, \"stream\": true}\n");
+  EXPECT_EQ(result.code, kOk) << result.err;
+  EXPECT_EQ(result.out,
+            "{\"ids\":[317]}\n"
+            "{\"ids\":[60,124,266,100,124,62]}\n"
+            "{\"text\":\"\ufffd<|end|>\ufffdA\"}\n"
+            "{\"text\":\"\u00e9A\",\"parts\":[\"\",\"\u00e9\",\"A\",\"\"]}\n");
+}
+
+TEST(Tokenize, ABadRequestIsNamedByItsLine) {
+  for (const auto& [line, message] : std::vector<std::pair<std::string, std::string>>{
+           {"{}", "line 2: \"text\" is missing"},
+           {"nonsense", "line 2: "},
+           {R"({"ids": [1, 320]})", "line 2: ids[1]"},
+           {R"({"text": "a", "prompt": true, "special": false})", "line 2: special"}}) {
+    const Result result = run({"tokenize", "-m", micro()}, "{\"text\": \"\"}\n" + line + "\n");
+    EXPECT_EQ(result.code, kFailed);
+    EXPECT_EQ(result.out, "{\"ids\":[]}\n");
+    EXPECT_THAT(result.err, HasSubstr(message));
+  }
+}
+
+// As Hugging Face's library does, where tokenizer.json asks for it.
+TEST(Run, PromptsBeginWithTheTokenThatBeginsASequence) {
+  const std::filesystem::path folder = temporary_file("with_bos", "");
+  std::filesystem::remove(folder);
+  std::filesystem::copy(micro(), folder, std::filesystem::copy_options::recursive);
+  const auto prompt = [&] {
+    const Result result = run({"run", "-m", folder.string(), "-p", "x", "-n", "1", "--json"});
+    return nlohmann::json::parse(result.out).at("stats").at("prompt_tokens").get<int>();
+  };
+  EXPECT_EQ(prompt(), 1);
+  std::ofstream(folder / "tokenizer_config.json")
+      << R"({"add_bos_token": true, "bos_token": "<|begin|>"})";
+  EXPECT_EQ(prompt(), 2);
 }
 
 TEST(Digest, IsTheSameForAnyThreadCountAndDrafting) {

@@ -96,4 +96,4 @@ def make_texts(count: int, seed: int, marks: list[str]) -> Iterator[str]:
     rng = random.Random(seed)
     yield from ["", " ", "  ", "\n", "a", " a", "a ", "\u0301", "\u2581", "\u2581a", " \u2581 a"]
     for _ in range(count - 11):
-        yield "".join(_part(rng, marks) for _ in range(rng.choice([1, 1, 2, 3, 5])))[:2000]
+        yield "".join(_part(rng, marks) for _ in range(rng.choice([1, 1, 2, 3, 5])))[:500]
