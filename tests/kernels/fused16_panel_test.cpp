@@ -21,7 +21,7 @@ void fused16_of_target(float* c, const bf16* a, const bf16* w) {
   DecodedGroup group;
   decode_row(row, a);
   decode_group(group, w, kPanel);
-  fused16_panel(c, row, group);
+  fused16_rows(c, kPanel, &row, 1, group);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -1,5 +1,9 @@
 // The operands of the vector form of fused16: floats, with the exponents that choose the alignment
-// beside them. fused16-inl.h makes and multiplies them.
+// beside them. decode-inl.h makes them, fused16-inl.h multiplies them.
+//
+// An exponent is a byte: that of a normal number as it is, -126 of a denormal, kZeroExponent of a
+// zero. Sums of two are taken with saturation, so a term that is zero stays below -100 as long as
+// both operands are plain: no infinity, no NaN, and at most 2^28 in magnitude.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +18,21 @@ using numerics::bf16;
 inline constexpr std::size_t kPanel = 32;  // outputs that are multiplied side by side
 inline constexpr std::size_t kGroup = 16;  // inner elements of one fused16
 
+inline constexpr std::int8_t kZeroExponent = -128;
+inline constexpr std::uint16_t kPlainBits = (127 + 28) << 7;  // magnitudes below are plain
+
 // 16 inner elements of 32 outputs.
 struct alignas(64) DecodedGroup {
   float values[kGroup][kPanel];
-  std::int16_t exponents[kGroup][kPanel];
+  std::int8_t exponents[kGroup][2 * kPanel];  // each twice, for two rows
+  bool plain;                                 // all 512
 };
 
 // 16 inner elements of one input row.
 struct alignas(64) DecodedRow {
   float values[kGroup];
-  std::int32_t
-      exponents[kGroup];  // an int16 exponent twice, so that a 32-bit broadcast fills lanes
+  std::int8_t exponents[kGroup];
+  bool plain;  // all 16
 };
 
 }  // namespace engine::kernels::cpu
