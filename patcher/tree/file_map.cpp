@@ -53,13 +53,34 @@ FileState FileMap::on_disk(const std::string& path) const {
   return disk_->read.emplace(path, disk_->origin->read(path)).first->second;
 }
 
+const FileState* FileMap::put_at(const std::string& path) const {
+  for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
+    const auto found = (*layer)->find(path);
+    if (found != (*layer)->end()) return &found->second;
+  }
+  return nullptr;
+}
+
+std::map<std::string, const FileState*> FileMap::overlay() const {
+  std::map<std::string, const FileState*> all;
+  for (const auto& layer : layers_) {
+    for (const auto& [path, state] : *layer)
+      all[path] = &state;
+  }
+  return all;
+}
+
 FileState FileMap::get(const std::string& path) const {
-  const auto made = overlay_.find(path);
-  return made != overlay_.end() ? made->second : on_disk(path);
+  const FileState* made = put_at(path);
+  return made != nullptr ? *made : on_disk(path);
 }
 
 void FileMap::put(const std::string& path, FileState state) {
-  overlay_[path] = std::move(state);
+  Layer top;
+  top.emplace(path, std::move(state));
+  for (; !layers_.empty() && layers_.back()->size() <= top.size(); layers_.pop_back())
+    top.insert(layers_.back()->begin(), layers_.back()->end());  // keeps what is there already
+  layers_.push_back(std::make_shared<const Layer>(std::move(top)));
 }
 
 std::vector<std::string> FileMap::list() const {
@@ -67,39 +88,42 @@ std::vector<std::string> FileMap::list() const {
     disk_->list = disk_->origin->list();
     std::erase_if(*disk_->list, [](const std::string& path) { return !is_safe_path(path); });
   }
+  const auto overlaid = overlay();
   std::vector<std::string> paths;
   for (const std::string& path : *disk_->list) {
-    if (!overlay_.contains(path)) paths.push_back(path);
+    if (!overlaid.contains(path)) paths.push_back(path);
   }
-  for (const auto& [path, state] : overlay_) {
-    if (state.exists()) paths.push_back(path);
+  for (const auto& [path, state] : overlaid) {
+    if (state->exists()) paths.push_back(path);
   }
   std::sort(paths.begin(), paths.end());
   return paths;
 }
 
 std::optional<std::string> FileMap::peek(const std::string& path, size_t most) const {
-  const auto made = overlay_.find(path);
-  if (made == overlay_.end()) return disk_->origin->peek(path, most);
-  const FileState& state = made->second;
-  if (!state.exists() || state.source->bytes().size() > most) return std::nullopt;
-  return state.source->bytes();
+  const FileState* made = put_at(path);
+  if (made == nullptr) return disk_->origin->peek(path, most);
+  if (!made->exists() || made->source->bytes().size() > most) return std::nullopt;
+  return made->source->bytes();
 }
 
 std::vector<std::string> FileMap::changed() const {
   std::vector<std::string> paths;
-  for (const auto& [path, state] : overlay_) {
-    if (!same_state(state, on_disk(path))) paths.push_back(path);
+  for (const auto& [path, state] : overlay()) {
+    if (!same_state(*state, on_disk(path))) paths.push_back(path);
   }
   return paths;
 }
 
 bool FileMap::same_as(const FileMap& other) const {
-  const auto agrees = [&](const auto& entry) {
-    return same_state(get(entry.first), other.get(entry.first));
+  const auto [mine, its] = std::mismatch(layers_.begin(), layers_.end(), other.layers_.begin(),
+                                         other.layers_.end());  // below, both have the same
+  const auto agrees = [&](const auto& layer) {
+    return std::all_of(layer->begin(), layer->end(), [&](const auto& entry) {
+      return same_state(get(entry.first), other.get(entry.first));
+    });
   };
-  return std::all_of(overlay_.begin(), overlay_.end(), agrees) &&
-         std::all_of(other.overlay_.begin(), other.overlay_.end(), agrees);
+  return std::all_of(mine, layers_.end(), agrees) && std::all_of(its, other.layers_.end(), agrees);
 }
 
 }  // namespace patcher

@@ -36,8 +36,8 @@ class FileOrigin {
 };
 
 // A state of the whole tree in memory: what its origin has ("on disk"), overlaid by what patches
-// made of it. Copies are cheap and independent; they share what was read, so that each file is read
-// and parsed once.
+// made of it. Copies are cheap and independent, whatever number of files was changed; they share
+// what was read, so that each file is read and parsed once.
 class FileMap {
  public:
   explicit FileMap(std::shared_ptr<const TreeRoot> root);
@@ -64,8 +64,17 @@ class FileMap {
     std::map<std::string, FileState> read = {};
     std::optional<std::vector<std::string>> list = {};  // once it was asked for
   };
+  using Layer = std::map<std::string, FileState>;
+
+  // What was put at the path last; null if nothing was.
+  const FileState* put_at(const std::string& path) const;
+  // All that was put, by path.
+  std::map<std::string, const FileState*> overlay() const;
+
   std::shared_ptr<Disk> disk_;
-  std::map<std::string, FileState> overlay_;
+  // What was put, in layers that copies share: a later one counts before an earlier one, which is
+  // larger, so that there are few.
+  std::vector<std::shared_ptr<const Layer>> layers_;
 };
 
 bool same_state(const FileState& a, const FileState& b);
