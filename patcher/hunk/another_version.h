@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "patcher/patch/patch.h"
 #include "patcher/syntax/source.h"
 
@@ -11,7 +13,11 @@ namespace patcher {
 // (kOutdated instead of kMissing): either refuses, and nothing is edited by it.
 //
 // "Closer" is fewer differing tokens, and at least half of the tokens that only the result has. A
-// hunk too large to align (align.h) is not looked at: false.
-bool holds_another_version(const Source& source, const Hunk& hunk);
+// hunk too large to align (align.h), or for what is left of `cells`, is not looked at: false. Takes
+// from `cells` what looking costs: hunk by token of the file.
+bool holds_another_version(const Source& source, const Hunk& hunk, uint64_t& cells);
+
+// For all hunks of a patch together: less than a second.
+inline constexpr uint64_t kMostVersionCells = 100'000'000;
 
 }  // namespace patcher

@@ -52,7 +52,10 @@ class Explainer {
       case Why::kNoToken:
         return in_file("the anchor has no token: comments and blanks are no anchor");
       case Why::kNoScopes:
-        return in_file("a file without a grammar has the one scope `file`");
+        return in_file(source_.is_large()
+                           ? "a file beyond the parse budget (" + ParseBudget{}.display() +
+                                 ") has the one scope `file`"
+                           : "a file without a grammar has the one scope `file`");
       case Why::kScopeMissing:
         return no_scope();
       case Why::kScopeShared:

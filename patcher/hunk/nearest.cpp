@@ -2,21 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <unordered_map>
+#include <span>
 
 namespace patcher {
 namespace {
-
-// Tokens as small numbers, so that comparing everything with everything stays cheap.
-class Numbers {
- public:
-  uint32_t of(std::string_view text) {
-    return ids_.emplace(text, static_cast<uint32_t>(ids_.size())).first->second;
-  }
-
- private:
-  std::unordered_map<std::string_view, uint32_t> ids_;
-};
 
 // The numbers of a run's words. Brackets and commas are alike everywhere: they get the number
 // `other`.
@@ -27,6 +16,52 @@ std::vector<uint32_t> words(const TokenIndex& file, size_t begin, size_t end, ui
     if (std::ispunct(c) != 0 && c != '_' && c != '"') out[i - begin] = other;
   }
   return out;
+}
+
+// What of the run agrees with the file at `at`.
+NearestRun compare_at(const std::vector<uint32_t>& run, const std::vector<uint32_t>& file,
+                      uint32_t at, uint32_t end) {
+  const size_t n = std::min<size_t>(run.size(), end - at);
+  NearestRun out{.at = at};
+  for (size_t i = 0; i < n; ++i)
+    out.equal += run[i] == file[at + i] ? 1 : 0;
+  while (out.prefix < n && run[out.prefix] == file[at + out.prefix])
+    ++out.prefix;
+  return out;
+}
+
+bool nearer(const NearestRun& a, const NearestRun& b) {
+  return std::pair(a.equal, a.prefix) > std::pair(b.equal, b.prefix);
+}
+
+// nearest_run() for a side: its rarest tokens first, as far as a place without any of them could
+// still be the nearest.
+std::optional<NearestRun> nearest_by_index(const Source& source, const Side& side,
+                                           const std::vector<CodeRange>& ranges) {
+  const CodeIndex& index = source.index();
+  std::vector<uint32_t> run;
+  std::vector<std::pair<std::span<const uint32_t>, uint32_t>> by_rarity;  // places, position
+  for (const size_t t : side.code) {
+    by_rarity.emplace_back(index.places(side.token_text(t)), static_cast<uint32_t>(run.size()));
+    run.push_back(CodeIndex::number(side.token_text(t)));
+  }
+  std::stable_sort(by_rarity.begin(), by_rarity.end(),
+                   [](const auto& a, const auto& b) { return a.first.size() < b.first.size(); });
+  NearestRun best;
+  uint64_t cells = 0;
+  for (size_t r = 0; r < by_rarity.size() && best.equal <= by_rarity.size() - r; ++r) {
+    const auto& [places, position] = by_rarity[r];
+    for (const CodeRange& range : ranges) {
+      auto place = std::lower_bound(places.begin(), places.end(), range.first + position);
+      for (; place != places.end() && *place < range.second; ++place) {
+        const auto here = compare_at(run, index.numbers(), *place - position, range.second);
+        if (nearer(here, best) || (!nearer(best, here) && here.at < best.at)) best = here;
+        if ((cells += run.size()) > kMatchSteps) return std::nullopt;
+      }
+    }
+  }
+  if (best.equal == 0) return std::nullopt;
+  return best;
 }
 
 }  // namespace
@@ -41,15 +76,8 @@ std::optional<NearestRun> nearest_run(const std::vector<uint32_t>& run,
   NearestRun best;
   for (const CodeRange& range : ranges) {
     for (uint32_t p = range.first; p < range.second; ++p) {
-      const size_t n = std::min<size_t>(run.size(), range.second - p);
-      size_t equal = 0;
-      for (size_t i = 0; i < n; ++i)
-        equal += run[i] == file[p + i] ? 1 : 0;
-      size_t prefix = 0;
-      while (prefix < n && run[prefix] == file[p + prefix])
-        ++prefix;
-      const auto better = std::pair(equal, prefix) > std::pair(best.equal, best.prefix);
-      if (better) best = {p, equal, prefix};
+      const NearestRun here = compare_at(run, file, p, range.second);
+      if (nearer(here, best)) best = here;
     }
   }
   if (best.equal == 0) return std::nullopt;
@@ -58,20 +86,12 @@ std::optional<NearestRun> nearest_run(const std::vector<uint32_t>& run,
 
 std::optional<Nearest> nearest_place(const Source& source, const Side& side,
                                      const std::vector<CodeRange>& ranges) {
-  Numbers numbers;
-  std::vector<uint32_t> pattern;
-  for (size_t t : side.code)
-    pattern.push_back(numbers.of(side.token_text(t)));
-  std::vector<uint32_t> target;
-  for (uint32_t t : source.code()) {
-    target.push_back(numbers.of(source.tokens()[t].text(source.bytes())));
-  }
-  const auto best = nearest_run(pattern, target, ranges);
+  const auto best = nearest_by_index(source, side, ranges);
   if (!best) return std::nullopt;
   const auto token = [&](size_t i) -> const Token& { return source.tokens()[source.code()[i]]; };
   Nearest out{.byte = token(best->at).begin, .equal = best->equal, .token = best->prefix + 1};
   const size_t differing = best->at + best->prefix;
-  out.wanted = best->prefix < pattern.size() ? side.token_text(side.code[best->prefix]) : "";
+  out.wanted = best->prefix < side.code.size() ? side.token_text(side.code[best->prefix]) : "";
   const bool there = differing < source.code().size();
   out.there = there ? token(differing).text(source.bytes()) : "the end of the file";
   out.differs = there ? token(differing).begin : static_cast<uint32_t>(source.bytes().size());

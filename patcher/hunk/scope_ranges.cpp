@@ -28,7 +28,7 @@ std::optional<std::vector<CodeRange>> scope_ranges(const Source& source, const H
                                                    std::optional<Unplaced>& failure) {
   using Why = Unplaced::Why;
   if (hunk.scope.file) return {{whole_file(source)}};
-  if (source.language() == Language::kLines) {
+  if (source.language() == Language::kLines || source.is_large()) {
     failure = Unplaced{.why = Why::kNoScopes};
     return std::nullopt;
   }

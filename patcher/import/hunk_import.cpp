@@ -30,6 +30,7 @@ class FileImport {
   FileImport(const Source& before, const std::string& after, const AnchorStyle& style)
       : before_(before),
         after_(after),
+        after_lines_(after),
         least_(style.least_context),
         parameters_(style.parameters),
         blocks_(change_blocks(before.bytes(), after)),
@@ -92,7 +93,7 @@ class FileImport {
 
   std::optional<Hunk> solve(const std::vector<Group>& groups, size_t g) const {
     const Group& group = groups[g];
-    const std::string wanted = only(group);
+    const std::vector<ByteEdit> wanted = only(group);
     const std::vector<ScopeSpec> scopes = scopes_around(before_, blocks(group), parameters_);
     for (const ScopeSpec& scope : scopes) {
       if (auto hunk = smallest(group, room(groups, g), scope, wanted)) return hunk;
@@ -104,16 +105,15 @@ class FileImport {
     return std::nullopt;
   }
 
-  // The file with this group's change alone.
-  std::string only(const Group& group) const {
+  // This group's change alone.
+  std::vector<ByteEdit> only(const Group& group) const {
     const Lines& lines = before_.lines();
-    const Lines after_lines(after_);
     const auto old_at = [&](size_t line) {
       return line < lines.count() ? lines.begin(line) : static_cast<uint32_t>(bytes().size());
     };
     const auto new_at = [&](size_t line) {
-      return line < after_lines.count() ? after_lines.begin(line)
-                                        : static_cast<uint32_t>(after_.size());
+      return line < after_lines_.count() ? after_lines_.begin(line)
+                                         : static_cast<uint32_t>(after_.size());
     };
     std::vector<ByteEdit> edits;
     for (size_t b = group.first; b < group.last; ++b) {
@@ -122,13 +122,13 @@ class FileImport {
       edits.push_back({old_at(c.before_begin), old_at(c.before_end),
                        after_.substr(from, new_at(c.after_end) - from)});
     }
-    return apply_edits(bytes(), edits);
+    return edits;
   }
 
   const std::string& bytes() const { return before_.bytes(); }
 
   std::optional<Hunk> smallest(const Group& group, const ContextRoom& r, const ScopeSpec& scope,
-                               const std::string& wanted) const {
+                               const std::vector<ByteEdit>& wanted) const {
     in_damage_ = false;
     for (size_t total = 2 * least_; total <= 2 * kMostContext; ++total) {
       for (const auto& [up, down] : splits(total)) {
@@ -184,7 +184,7 @@ class FileImport {
 
   // Copies that no context tells apart: by #if state, else by the occurrence.
   std::optional<Hunk> one_of_many(const Group& group, const ContextRoom& r, const ScopeSpec& scope,
-                                  const std::string& wanted) const {
+                                  const std::vector<ByteEdit>& wanted) const {
     for (size_t total = 2 * least_; total <= 2 * least_ + 2; ++total) {
       for (const auto& [up, down] : splits(total)) {
         auto hunk = draft(group, r, up, down, scope);
@@ -194,7 +194,7 @@ class FileImport {
     return std::nullopt;
   }
 
-  bool select(Hunk& hunk, const ContextRoom& r, const std::string& wanted) const {
+  bool select(Hunk& hunk, const ContextRoom& r, const std::vector<ByteEdit>& wanted) const {
     const uint32_t at = before_.lines().begin(std::min(r.begin, before_.lines().count() - 1));
     const auto states = before_.conditionals_at(at);
     if (!states.empty()) {
@@ -234,18 +234,19 @@ class FileImport {
     return std::span(blocks_).subspan(group.first, group.last - group.first);
   }
 
-  bool makes(const Hunk& hunk, const std::string& wanted) const {
+  bool makes(const Hunk& hunk, const std::vector<ByteEdit>& wanted) const {
     in_damage_ = false;
     if (!hunk_faults(hunk).empty()) return false;
     Placement result = place_hunk(before_, hunk);
     in_damage_ = result.failure && result.failure->verdict() == Verdict::kDamagedParse;
     if (result.failure) return false;
     sort_edits(result.edits);
-    return !first_overlap(result.edits) && apply_edits(bytes(), result.edits) == wanted;
+    return !first_overlap(result.edits) && same_result(bytes(), result.edits, wanted);
   }
 
   const Source& before_;
   const std::string& after_;
+  const Lines after_lines_;
   size_t least_;
   bool parameters_;
   mutable bool in_damage_ = false;  // the last hunk tried had its place, and that does not parse

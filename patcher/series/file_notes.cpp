@@ -38,6 +38,11 @@ std::vector<Finding> notes_on(const FileState& state) {
     note({.file = source.path()},
          fmt::format("the file has {} names; the others keep the old bytes", state.links));
   }
+  if (source.is_large()) {
+    note({.file = source.path()},
+         fmt::format("beyond the parse budget ({}): placed by tokens alone",
+                     ParseBudget{}.display()));
+  }
   if (!source.unreadable().empty() || source.damage().empty()) return notes;
   const auto& damage = source.damage();
   note(source.place(damage.front().begin),

@@ -109,10 +109,12 @@ class Judge {
     out_.verdict = forward_.failures.front().finding.verdict;
     add(forward_.failures);
     if (out_.verdict != Verdict::kMissing) return;
+    uint64_t cells = kMostVersionCells;
     for (const FileChange& change : patch_.changes) {
       const FileState state = before_.get(change.path);
       for (const Hunk& hunk : change.hunks) {
-        if (state.exists() && holds_another_version(*state.source, hunk)) return another(hunk);
+        if (state.exists() && holds_another_version(*state.source, hunk, cells))
+          return another(hunk);
       }
     }
   }

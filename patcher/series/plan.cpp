@@ -81,8 +81,19 @@ class ApplyPlanner {
       if (p.verdict == Verdict::kAlreadyApplied) already(p);
       if (p.verdict == Verdict::kApplies && review_ != nullptr) review(p);
     }
+    forget_versions_before(p);
     plan_.result = p.after;
     plan_.patches.push_back(std::move(p));
+  }
+
+  // Of what the series makes of a file only the bytes are asked for once the next patch is judged.
+  void forget_versions_before(const PatchPlan& p) const {
+    for (const std::string& path : p.paths) {
+      if (!is_safe_path(path)) continue;
+      const auto old = p.before.get(path).source;
+      const bool made = old != nullptr && old != plan_.on_disk.get(path).source;
+      if (made && old != p.after.get(path).source) old->forget();
+    }
   }
 
   void review(PatchPlan& p) const {

@@ -1,7 +1,9 @@
 #include "patcher/series/read_ahead.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string_view>
 #include <vector>
 
 #include "patcher/base/parallel.h"
@@ -65,13 +67,27 @@ void read_ahead(const Series& series, const FileMap& files) {
 
 void try_ahead(const Series& series, size_t first, const FileMap& files, TrialCache& cache) {
   const Sources sources = named_files(series, files);
+  std::map<std::string_view, std::vector<size_t>> patches;  // that change a file, in order
+  for (size_t p = first; p < series.patches.size(); ++p) {
+    if (!series.patches[p].usable()) continue;
+    for (const FileChange& change : series.patches[p].changes) {
+      auto& of_file = patches[change.path];
+      if (of_file.empty() || of_file.back() != p) of_file.push_back(p);
+    }
+  }
   std::vector<TrialCache> of_file(sources.size());
   parallel_for(sources.size(), [&](size_t i) {
+    const std::string& path = sources[i]->path();
     FileMap tree = files;  // has read all of them: the threads share what none of them changes
-    for (size_t p = first; p < series.patches.size(); ++p) {
-      const Patch part = part_for(series.patches[p], sources[i]->path());
-      if (!part.changes.empty() && series.patches[p].usable())
-        tree = judge(part, tree, of_file[i]).after;
+    const auto found = patches.find(path);
+    if (found == patches.end()) return;
+    auto now = sources[i];
+    for (const size_t p : found->second) {
+      tree = judge(part_for(series.patches[p], path), tree, of_file[i]).after;
+      auto next = tree.get(path).source;
+      if (next == now) continue;
+      if (now != sources[i]) now->forget();
+      now = std::move(next);
     }
   });
   for (TrialCache& one : of_file)

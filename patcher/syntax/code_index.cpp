@@ -28,26 +28,26 @@ int turn(const Token& token, std::string_view text) {
 CodeIndex::CodeIndex(const std::vector<Token>& tokens, const std::vector<uint32_t>& code,
                      std::string_view text)
     : begins_(std::bit_ceil(code.size() + 1) + 1), places_(code.size()) {
-  std::vector<uint32_t> buckets;
-  buckets.reserve(code.size());
+  numbers_.reserve(code.size());
   for (const uint32_t t : code) {
-    buckets.push_back(static_cast<uint32_t>(bucket(tokens[t].text(text))));
-    ++begins_[buckets.back()];
+    numbers_.push_back(number(tokens[t].text(text)));
+    ++begins_[bucket(numbers_.back())];
   }
   uint32_t end = 0;
   for (uint32_t& begin : begins_)
     begin = end += begin;
   // Filled from the last, so that each bucket's begin arrives at its first place.
   for (size_t i = code.size(); i-- > 0;)
-    places_[--begins_[buckets[i]]] = static_cast<uint32_t>(i);
+    places_[--begins_[bucket(numbers_[i])]] = static_cast<uint32_t>(i);
 }
 
-size_t CodeIndex::bucket(std::string_view token) const {
-  return std::hash<std::string_view>()(token) & (begins_.size() - 2);
+uint32_t CodeIndex::number(std::string_view token) {
+  const uint64_t hash = std::hash<std::string_view>()(token);
+  return static_cast<uint32_t>(hash ^ hash >> 32);
 }
 
 std::span<const uint32_t> CodeIndex::places(std::string_view token) const {
-  const size_t b = bucket(token);
+  const size_t b = bucket(number(token));
   return {places_.data() + begins_[b], places_.data() + begins_[b + 1]};
 }
 

@@ -20,10 +20,14 @@ class CodeIndex {
   // All positions in `code`, in order, of the tokens with this text, of code and of preprocessor
   // lines; a few of others may be among them.
   std::span<const uint32_t> places(std::string_view token) const;
+  // A token's text as a number: equal for equal texts, and of two others nearly never.
+  static uint32_t number(std::string_view token);
+  const std::vector<uint32_t>& numbers() const { return numbers_; }  // of `code`
 
  private:
-  size_t bucket(std::string_view token) const;
+  size_t bucket(uint32_t number) const { return number & (begins_.size() - 2); }
 
+  std::vector<uint32_t> numbers_;
   std::vector<uint32_t> begins_;  // of each bucket in places_, and the end
   std::vector<uint32_t> places_;
 };

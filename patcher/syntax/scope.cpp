@@ -211,12 +211,4 @@ std::vector<const Scope*> ScopeNames::ending_in(const ScopeSpec& spec) const {
   return found != by_name_.end() ? found->second : std::vector<const Scope*>{};
 }
 
-const Scope* enclosing_scope(const std::vector<Scope>& scopes, uint32_t byte) {
-  const Scope* best = nullptr;
-  for (const Scope& scope : scopes) {
-    if (scope.begin <= byte && byte < scope.end) best = &scope;
-  }
-  return best;
-}
-
 }  // namespace patcher

@@ -73,7 +73,4 @@ class ScopeNames {
   std::unordered_map<std::string_view, std::vector<const Scope*>> by_name_;
 };
 
-// The innermost scope around a byte, or null.
-const Scope* enclosing_scope(const std::vector<Scope>& scopes, uint32_t byte);
-
 }  // namespace patcher

@@ -28,6 +28,19 @@ std::string beyond_budget() {
   return fmt::format("the file is beyond the parse budget ({})", ParseBudget{}.display());
 }
 
+// Of each scope the one that it is in.
+std::vector<std::optional<size_t>> scopes_around(const std::vector<Scope>& scopes) {
+  std::vector<std::optional<size_t>> out;
+  for (size_t i = 0; i < scopes.size(); ++i) {
+    std::optional<size_t> around;
+    if (i > 0) around = i - 1;
+    while (around && scopes[*around].end <= scopes[i].begin)
+      around = out[*around];
+    out.push_back(around);
+  }
+  return out;
+}
+
 // A declaration begins with the macros before it, although the grammar was not shown them.
 void begin_with_attributes(const std::vector<Reading::Blank>& blanks, std::string_view text,
                            std::vector<Scope>& scopes) {
@@ -109,7 +122,10 @@ Source::Source(std::string path, std::string bytes)
 
 std::shared_ptr<const Source> Source::edited(const std::shared_ptr<const Source>& old,
                                              std::vector<ByteEdit> edits) {
-  auto next = std::make_shared<Source>(old->path_, apply_edits(old->bytes_, edits));
+  std::string bytes = apply_edits(old->bytes_, edits);
+  if (auto earlier = old->made_from_.lock(); earlier && earlier->bytes_ == bytes) return earlier;
+  auto next = std::make_shared<Source>(old->path_, std::move(bytes));
+  next->made_from_ = old;
   if (old->has_tree() && old->language_ == next->language_) {
     next->old_ = old;
     next->edits_ = std::move(edits);
@@ -142,9 +158,13 @@ const CodeIndex* Source::index_for(size_t tokens) const {
       searched_ += tokens;
       return nullptr;
     }
-    index_.emplace(this->tokens(), code(), bytes_);
   }
-  return &*index_;
+  return &index();
+}
+
+const CodeIndex& Source::index() const {
+  if (!index_) index_.emplace(tokens(), code(), bytes_);
+  return *index_;
 }
 
 const std::vector<uint32_t>& Source::blocks() const {
@@ -176,17 +196,34 @@ Place Source::place(uint32_t byte) const {
 const std::string& Source::bad_bytes() const {
   if (bad_bytes_) return *bad_bytes_;
   bad_bytes_ = reject(bytes_);
-  if (bad_bytes_->empty() && language_ != Language::kLines && bytes_.size() > ParseBudget{}.bytes) {
-    bad_bytes_ = beyond_budget();
-  }
   return *bad_bytes_;
+}
+
+bool Source::is_large() const {
+  return language_ != Language::kLines && bytes_.size() > ParseBudget{}.bytes;
+}
+
+void Source::forget() const {
+  tokens_.reset();
+  code_.reset();
+  index_.reset();
+  blocks_.reset();
+  lines_.reset();
+  indentation_.reset();
+  scope_names_.reset();
+  scopes_around_.clear();
+  scopes_.reset();
+  conditionals_.reset();
+  if (tree_ == nullptr) return;
+  damage();
+  tree_.reset();
 }
 
 void Source::parse() const {
   if (parsed_) return;
   parsed_ = true;
   unreadable_ = bad_bytes();
-  if (!unreadable_.empty() || language_ == Language::kLines) return;
+  if (!unreadable_.empty() || language_ == Language::kLines || is_large()) return;
   const Reading reading = read_as(bytes_, tokens());
   tree_ =
       SyntaxTree::parse(bytes_, language_, reading, {}, old_ ? old_->tree_.get() : nullptr, edits_);
@@ -200,6 +237,8 @@ const std::string& Source::unreadable() const {
 }
 
 const SyntaxTree* Source::tree() const {
+  const bool forgotten = parsed_ && tree_ == nullptr && unreadable_.empty() && damage_;
+  if (forgotten) parsed_ = false;
   parse();
   return tree_.get();
 }
@@ -209,6 +248,18 @@ const std::vector<Scope>& Source::scopes() const {
   scopes_ = tree() != nullptr ? find_scopes(*tree(), bytes_) : std::vector<Scope>{};
   if (tree() != nullptr) begin_with_attributes(tree()->reading().blanks, bytes_, *scopes_);
   return *scopes_;
+}
+
+const Scope* Source::scope_at(uint32_t byte) const {
+  const std::vector<Scope>& all = scopes();
+  if (scopes_around_.empty()) scopes_around_ = scopes_around(all);
+  const auto after = std::upper_bound(all.begin(), all.end(), byte,
+                                      [](uint32_t at, const Scope& s) { return at < s.begin; });
+  if (after == all.begin()) return nullptr;
+  std::optional<size_t> scope = static_cast<size_t>(after - all.begin()) - 1;
+  while (scope && byte >= all[*scope].end)
+    scope = scopes_around_[*scope];
+  return scope ? &all[*scope] : nullptr;
 }
 
 std::vector<const Scope*> Source::resolve(const ScopeSpec& spec) const {
@@ -244,7 +295,7 @@ std::vector<std::string> Source::conditionals_at(uint32_t byte) const {
 Candidate Source::candidate(uint32_t byte) const {
   const size_t line = lines().line_of(byte);
   Candidate out{.place = place(byte), .text = squeeze(lines().text(line))};
-  const Scope* scope = unreadable().empty() ? enclosing_scope(scopes(), byte) : nullptr;
+  const Scope* scope = unreadable().empty() ? scope_at(byte) : nullptr;
   out.scope = scope != nullptr ? scope->display() : "file";
   for (const std::string& name : conditionals_at(byte)) {
     out.conditional += (out.conditional.empty() ? "" : ", ") + name;

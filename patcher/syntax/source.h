@@ -27,13 +27,14 @@ struct ConditionalBranch {
   std::optional<size_t> around = {};  // the branch that it is in, an index
 };
 
-// One version of one file's bytes with all that is ever asked about it, each computed at most once
-// and only when asked: a file is parsed once whatever number of hunks touch it. Immutable to its
-// users; shared by the snapshots of a series. Not for two threads at once.
+// One version of one file's bytes with all that is ever asked about it, each computed only when
+// asked, and once unless it is forgotten: a file is parsed once whatever number of hunks touch it.
+// Immutable to its users; shared by the snapshots of a series. Not for two threads at once.
 class Source {
  public:
   Source(std::string path, std::string bytes);
-  // The version after `edits` of `old`; its parse reuses that of `old`.
+  // The version after `edits` of `old`; its parse reuses that of `old`. Edits that take back those
+  // that made `old` give the version that was there before them, if it still lives.
   static std::shared_ptr<const Source> edited(const std::shared_ptr<const Source>& old,
                                               std::vector<ByteEdit> edits);
   Source(const Source&) = delete;
@@ -48,6 +49,7 @@ class Source {
   // For a search that would look at `tokens` of code(): where each of them is, or null as long as
   // looking is cheaper than knowing that.
   const CodeIndex* index_for(size_t tokens) const;
+  const CodeIndex& index() const;
   // bracket_blocks() of the code.
   const std::vector<uint32_t>& blocks() const;
   const Lines& lines() const;
@@ -55,10 +57,16 @@ class Source {
   const IndentSurvey& indentation() const;
   Place place(uint32_t byte) const;
 
+  // Gives back the memory of what can be computed again, all but the damage. REQUIRES that nobody
+  // holds a reference into it.
+  void forget() const;
+
   // Why no patch may touch the file at all, or empty: as far as its bytes tell (UTF-16, NUL bytes,
-  // merge markers, size), and with its parse (budget).
+  // merge markers), and with its parse (a budget of steps).
   const std::string& bad_bytes() const;
   const std::string& unreadable() const;
+  // Whether the file is too large to be parsed. It has tokens and no tree, scopes or damage.
+  bool is_large() const;
   // Whether the file has been parsed, so that a later version's parse can reuse it.
   bool has_tree() const { return tree_ != nullptr; }
   // REQUIRES unreadable().empty() for all of these; empty in a file without a grammar.
@@ -70,6 +78,8 @@ class Source {
   const std::vector<ConditionalBranch>& conditionals() const;
   // Names of the branches around a byte, outermost first.
   std::vector<std::string> conditionals_at(uint32_t byte) const;
+  // The innermost scope around a byte, or null.
+  const Scope* scope_at(uint32_t byte) const;
   // What to show of a place: line, enclosing scope, #if state.
   Candidate candidate(uint32_t byte) const;
 
@@ -78,6 +88,7 @@ class Source {
 
   std::string path_;
   std::string bytes_;
+  std::weak_ptr<const Source> made_from_;
   Language language_;
   mutable std::shared_ptr<const Source> old_;  // until parsed
   std::vector<ByteEdit> edits_;
@@ -94,6 +105,7 @@ class Source {
   mutable std::optional<IndentSurvey> indentation_;
   mutable std::optional<std::vector<Scope>> scopes_;
   mutable std::optional<ScopeNames> scope_names_;
+  mutable std::vector<std::optional<size_t>> scopes_around_;  // of each scope; empty until asked
   mutable std::optional<std::vector<Damage>> damage_;
   mutable std::optional<std::vector<ConditionalBranch>> conditionals_;
 };

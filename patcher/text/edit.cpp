@@ -62,6 +62,26 @@ void tidy_edits(std::string_view text, std::vector<ByteEdit>& edits) {
   join_insertions(edits);
 }
 
+bool same_result(std::string_view text, const std::vector<ByteEdit>& a,
+                 const std::vector<ByteEdit>& b) {
+  if (a.empty() && b.empty()) return true;
+  uint32_t begin = UINT32_MAX;
+  uint32_t end = 0;
+  for (const auto* edits : {&a, &b}) {
+    if (edits->empty()) continue;
+    begin = std::min(begin, edits->front().begin);
+    end = std::max(end, edits->back().end);
+  }
+  const auto result = [&](std::vector<ByteEdit> edits) {
+    for (ByteEdit& edit : edits) {
+      edit.begin -= begin;
+      edit.end -= begin;
+    }
+    return apply_edits(text.substr(begin, end - begin), edits);
+  };
+  return result(a) == result(b);
+}
+
 std::string apply_edits(std::string_view text, const std::vector<ByteEdit>& edits) {
   std::string out;
   out.reserve(text.size() + 256);

@@ -31,4 +31,9 @@ void tidy_edits(std::string_view text, std::vector<ByteEdit>& edits);
 // edits are copied as they are.
 std::string apply_edits(std::string_view text, const std::vector<ByteEdit>& edits);
 
+// Whether both give the same text; looks only at what lies between the first and the last byte that
+// either changes. REQUIRES both as apply_edits() does.
+bool same_result(std::string_view text, const std::vector<ByteEdit>& a,
+                 const std::vector<ByteEdit>& b);
+
 }  // namespace patcher

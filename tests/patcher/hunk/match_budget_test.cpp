@@ -9,11 +9,7 @@
 namespace patcher {
 namespace {
 
-TEST(ParseBudget, LargeAndDeepFilesAreRefusedNotWaitedFor) {
-  std::string table = "int t[] = {";
-  while (table.size() < (5u << 20))
-    table += "1,2,3,4,5,6,7,8,";
-  EXPECT_NE(Source("big.cpp", table + "};\n").unreadable(), "");
+TEST(ParseBudget, DeepFilesAreRefusedNotWaitedFor) {
   const Source deep("deep.cpp", "int x = " + std::string(100000, '(') + ";\nint y;\n");
   EXPECT_TRUE(!deep.unreadable().empty() || !deep.damage().empty());
 }
@@ -32,6 +28,23 @@ TEST(ParseBudget, CountsStepsAndLeavesNothingBehind) {
     EXPECT_EQ(ts_node_end_byte(small->root()), 7u);
   }
   EXPECT_EQ(SyntaxTree::parse(text, Language::kCpp)->damage().size(), 2000u);
+}
+
+// A file that is too large to be parsed has tokens, and the scope `file`.
+TEST(ParseBudget, LargeFilesAreReadByTokens) {
+  std::string text;
+  for (int i = 0; text.size() < (5u << 20); ++i)
+    text += "int f" + std::to_string(i) + "() { return " + std::to_string(i) + "; }\n";
+  Scratch s;
+  s.file("big.cpp", text);
+  s.patch("1.patch",
+          "--- big.cpp\n+++ big.cpp\n@@ file @@\n-int f70000() { return 70000; }\n"
+          "+int f70000() { return 1; }\n");
+  EXPECT_EQ(s.run({"check"}), 0) << s.err;
+  EXPECT_NE((s.out + s.err).find("placed by tokens alone"), std::string::npos) << s.out << s.err;
+  s.patch("1.patch", "--- big.cpp\n+++ big.cpp\n@@ f70000 @@\n-return 70000;\n+return 1;\n");
+  EXPECT_EQ(s.run({"check"}), exit_code(Verdict::kMalformed));
+  EXPECT_NE(s.err.find("has the one scope `file`"), std::string::npos) << s.err;
 }
 
 // Tried place by place, this would take longer than the age of the universe.

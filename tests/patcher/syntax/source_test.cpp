@@ -131,5 +131,27 @@ TEST(LinkageGuards, AreLookedForAgainAfterAnEdit) {
   EXPECT_TRUE(again->damage().empty());
 }
 
+TEST(Source, AnswersTheSameAfterItForgot) {
+  const Source source("f.cpp", "void f() { a(); }\nint x = ;\nvoid g() { b(); }\n");
+  const size_t scopes = source.scopes().size();
+  const size_t damage = source.damage().size();
+  const size_t tokens = source.tokens().size();
+  source.forget();
+  EXPECT_FALSE(source.has_tree());
+  EXPECT_EQ(source.unreadable(), "");
+  EXPECT_EQ(source.damage().size(), damage);
+  EXPECT_FALSE(source.has_tree()) << "nothing was asked that takes a tree";
+  EXPECT_EQ(source.tokens().size(), tokens);
+  EXPECT_EQ(source.scopes().size(), scopes);
+  EXPECT_TRUE(source.has_tree());
+}
+
+TEST(Source, AnEditTakenBackIsTheVersionBefore) {
+  const auto old = std::make_shared<Source>("f.cpp", "int a;\n");
+  const auto next = Source::edited(old, {{4, 5, "b"}});
+  EXPECT_EQ(Source::edited(next, {{4, 5, "a"}}), old);
+  EXPECT_NE(Source::edited(next, {{4, 5, "c"}}), old);
+}
+
 }  // namespace
 }  // namespace patcher
