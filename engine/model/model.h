@@ -3,7 +3,8 @@
 //   config.json              shape and constants            required
 //   generation_config.json   further stop tokens            optional
 //   model.safetensors        weights, or model.safetensors.index.json and its shards
-//   tokenizer.json           byte-level BPE                 required
+//   tokenizer.json           text to tokens and back        required; tokenizer_config.json says
+//                            whether prompts begin with BOS
 //   chat_template.json       this project's own format      optional
 #pragma once
 
