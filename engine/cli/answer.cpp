@@ -88,10 +88,10 @@ void print_error(std::ostream& out, std::string_view text) {
 }
 
 runtime::Reply answer(runtime::Engine& engine, const model::Model& model,
-                      const runtime::Request& request, bool json, const Streams& streams) {
+                      const runtime::Request& request, bool json, const Streams& streams,
+                      runtime::Callbacks callbacks) {
   const Progress progress(streams);
   model::StreamDecoder decoder = model.reply_decoder();
-  runtime::Callbacks callbacks;
   callbacks.on_prefill = [&](std::size_t done, std::size_t total) { progress.show(done, total); };
   if (!json)
     callbacks.on_token = [&](Token token) { streams.out << decoder.push(token) << std::flush; };

@@ -24,9 +24,9 @@ struct EngineSettings {
   runtime::EngineOptions engine;
 };
 
-// A prompt of `run`: text, or a chat as JSON messages.
+// A prompt of `run`: text, a chat as JSON messages, or token ids as a JSON array.
 struct PromptSource {
-  enum class Kind { kText, kTextFile, kChatFile } kind;
+  enum class Kind { kText, kTextFile, kChatFile, kTokenFile } kind;
   std::string value;  // the text, or a path; "-" is standard input
 };
 
@@ -34,6 +34,7 @@ struct RunSettings {
   EngineSettings engine;
   std::vector<PromptSource> prompts;
   runtime::GenerateParams params;
+  std::filesystem::path logits;  // file for the prompt's logits; empty: none
   bool ignore_stop = false;
   bool json = false;
 };

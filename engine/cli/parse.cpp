@@ -62,9 +62,9 @@ void add_drafting_options(CLI::App& app, runtime::GenerateParams& params) {
       ->default_str("strict");
 }
 
-void add_sampling_options(CLI::App& app, runtime::GenerateParams& params) {
-  app.add_option("-n,--max-tokens", params.max_tokens, "Longest reply")
-      ->check(CLI::Range(1, 1 << 24))
+void add_sampling_options(CLI::App& app, runtime::GenerateParams& params, int least_tokens) {
+  app.add_option("-n,--max-tokens", params.max_tokens, "Longest reply, in tokens")
+      ->check(CLI::Range(least_tokens, 1 << 24))
       ->capture_default_str();
   app.add_option("--temperature", params.sampling.temperature, "0: greedy")->capture_default_str();
   app.add_option("--top-k", params.sampling.top_k, "Sample among the k likeliest; 0: all")
@@ -94,6 +94,8 @@ void add_prompt_options(CLI::App& app, std::vector<PromptSource>& prompts) {
   add("-f,--prompt-file", PromptSource::Kind::kTextFile, "A prompt from a file; -: standard input");
   add("-c,--chat", PromptSource::Kind::kChatFile,
       "Chat messages, [{\"role\",\"content\"}...], from a file; -: standard input");
+  add("-t,--tokens", PromptSource::Kind::kTokenFile,
+      "Token ids, [1,2,3...], from a file; -: standard input");
 }
 
 void add_time(CLI::App& app, const char* name, std::chrono::milliseconds& time, const char* help) {
@@ -141,7 +143,10 @@ struct Parser {
         app.add_subcommand("run", "Generate from prompts or a chat; text on standard output");
     add_engine_options(*sub, run.engine);
     add_prompt_options(*sub, run.prompts);
-    add_sampling_options(*sub, run.params);
+    add_sampling_options(*sub, run.params, 0);
+    sub->add_option("--logits", run.logits,
+                    "Write the logits after each token of the one prompt to this file, in NumPy's\n"
+                    ".npy format: float32 [prompt tokens, vocabulary]");
     sub->add_flag("--ignore-stop", run.ignore_stop, "Go on after a stop token");
     sub->add_flag("--json", run.json,
                   "Print one JSON object a request, with statistics, instead of text");
@@ -152,7 +157,7 @@ struct Parser {
         "chat", "Hold a conversation: one user message a line of standard input, one reply each");
     add_engine_options(*sub, chat.engine);
     sub->add_option("--system", chat.system, "The system message");
-    add_sampling_options(*sub, chat.params);
+    add_sampling_options(*sub, chat.params, 1);
     sub->add_flag("--json", chat.json,
                   "A line is the whole conversation so far, [{\"role\",\"content\"}...], and is "
                   "answered by one\nJSON object: text, tokens, finish and stats, or error");

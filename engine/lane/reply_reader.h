@@ -16,7 +16,7 @@ namespace engine::lane {
 // One token and the likeliest ones in its place, by natural logarithm.
 struct TokenLogprob {
   model::Token token = 0;
-  double logprob = 0;
+  double logprob = 0;                                // NaN: nothing comes before the token
   std::vector<std::pair<model::Token, double>> top;  // falling; ties by rising id
 };
 

@@ -28,7 +28,6 @@ void refuse_unsupported(const JsonField& body) {
   refuse_unless(body, "best_of", 1);
   refuse_unless(body, "presence_penalty", 0);
   refuse_unless(body, "frequency_penalty", 0);
-  refuse_unless(body, "echo", false);
   refuse_unless(body, "suffix", "");
   refuse_unless(body, "logit_bias", nlohmann::ordered_json::object());
   refuse_unless(body, "response_format", {{"type", "text"}});
@@ -77,21 +76,22 @@ std::vector<std::string> read_stop(const JsonField& body) {
 }
 
 // Of the two names the newer one counts.
-std::size_t read_max_tokens(const JsonField& body, const Served& served) {
+std::size_t read_max_tokens(const JsonField& body, const Served& served, std::int64_t least) {
   for (const char* name : {"max_completion_tokens", "max_tokens"}) {
     if (const auto field = body.find(name))
-      return static_cast<std::size_t>(field->integer(1, kMostTokens));
+      return static_cast<std::size_t>(field->integer(least, kMostTokens));
   }
   return served.context;
 }
 
-GenerationRequest read_common(const JsonField& body, const Served& served) {
+GenerationRequest read_common(const JsonField& body, const Served& served,
+                              std::int64_t least_tokens) {
   body.require_object();
   if (const auto name = body.find("model")) check_model(name->string(), served);
   refuse_unsupported(body);
   GenerationRequest request;
   request.engine.params = served.defaults;
-  request.engine.params.max_tokens = read_max_tokens(body, served);
+  request.engine.params.max_tokens = read_max_tokens(body, served, least_tokens);
   request.engine.params.sampling = read_sampling(body);
   request.engine.params.stop_tokens = served.model.config().stop_tokens;
   request.stop = read_stop(body);
@@ -169,8 +169,9 @@ void check_model(std::string_view name, const Served& served) {
 }
 
 GenerationRequest read_chat(const JsonField& body, const Served& served) {
-  GenerationRequest request = read_common(body, served);
+  GenerationRequest request = read_common(body, served, 1);
   request.chat = true;
+  refuse_unless(body, "echo", false);
   const Tools tools = read_tools(body, served);
   std::vector<model::Message> messages = read_messages(body.at("messages"), served.format);
   if (tools.list) add_tools(messages, *tools.list);
@@ -190,7 +191,8 @@ GenerationRequest read_chat(const JsonField& body, const Served& served) {
 }
 
 GenerationRequest read_completion(const JsonField& body, const Served& served) {
-  GenerationRequest request = read_common(body, served);
+  GenerationRequest request = read_common(body, served, 0);
+  if (const auto echo = body.find("echo")) request.echo = echo->boolean();
   request.engine.prompt = read_tokens(body.at("prompt"), served);
   check_length(request, served, "prompt");
   if (const auto top = body.find("logprobs"))

@@ -27,6 +27,7 @@ struct GenerationRequest {
   bool chat = false;
   runtime::Request engine;        // the prompt and how to continue it
   std::vector<std::string> stop;  // texts that end the reply, not part of it
+  bool echo = false;              // a completion begins with its prompt
   bool stream = false;
   bool include_usage = false;               // in the stream's last chunk
   std::optional<std::size_t> top_logprobs;  // alternatives a token; nothing: no log-probabilities

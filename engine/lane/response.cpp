@@ -60,7 +60,11 @@ ordered_json usage_json(const runtime::Stats& stats, std::size_t completion_toke
 
 ResponseWriter::ResponseWriter(const Served& served, const GenerationRequest& request,
                                std::string id, std::int64_t created)
-    : served_(served), request_(request), id_(std::move(id)), created_(created) {}
+    : served_(served),
+      request_(request),
+      id_(std::move(id)),
+      created_(created),
+      completion_logprobs_(served, request) {}
 
 ordered_json ResponseWriter::envelope(bool stream) const {
   const char* object = !request_.chat ? "text_completion"
@@ -162,7 +166,7 @@ ordered_json ResponseWriter::calls(const std::vector<ToolCall>& list, bool strea
 
 ordered_json ResponseWriter::logprobs(const std::vector<TokenLogprob>& tokens) {
   if (!request_.top_logprobs) return nullptr;
-  return request_.chat ? chat_logprobs(tokens) : completion_logprobs(tokens);
+  return request_.chat ? chat_logprobs(tokens) : completion_logprobs_.json(tokens);
 }
 
 ordered_json ResponseWriter::chat_logprobs(const std::vector<TokenLogprob>& tokens) const {
@@ -179,25 +183,6 @@ ordered_json ResponseWriter::chat_logprobs(const std::vector<TokenLogprob>& toke
     content.push_back(json);
   }
   return {{"content", content}, {"refusal", nullptr}};
-}
-
-ordered_json ResponseWriter::completion_logprobs(const std::vector<TokenLogprob>& tokens) {
-  ordered_json texts = ordered_json::array(), logprobs = texts, tops = texts, offsets = texts;
-  for (const TokenLogprob& token : tokens) {
-    const std::string_view bytes = served_.model.tokenizer().decode(token.token);
-    ordered_json top = ordered_json::object();
-    for (const auto& [other, logprob] : token.top)
-      top[std::string(served_.model.tokenizer().decode(other))] = logprob;
-    texts.push_back(bytes);
-    logprobs.push_back(token.logprob);
-    tops.push_back(top);
-    offsets.push_back(text_offset_);
-    text_offset_ += bytes.size();
-  }
-  return {{"tokens", texts},
-          {"token_logprobs", logprobs},
-          {"top_logprobs", tops},
-          {"text_offset", offsets}};
 }
 
 }  // namespace engine::lane

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "lane/completion_logprobs.h"
 #include "lane/reply_reader.h"
 #include "runtime/generate.h"
 
@@ -45,15 +46,14 @@ class ResponseWriter {
   nlohmann::ordered_json envelope(bool stream) const;
   nlohmann::ordered_json logprobs(const std::vector<TokenLogprob>& tokens);
   nlohmann::ordered_json chat_logprobs(const std::vector<TokenLogprob>& tokens) const;
-  nlohmann::ordered_json completion_logprobs(const std::vector<TokenLogprob>& tokens);
   nlohmann::ordered_json calls(const std::vector<ToolCall>& calls, bool stream);
 
   const Served& served_;
   const GenerationRequest& request_;
   std::string id_;
   std::int64_t created_;
-  std::size_t calls_ = 0;        // written so far, for their index
-  std::size_t text_offset_ = 0;  // bytes of the tokens so far, for completions' log-probabilities
+  std::size_t calls_ = 0;  // written so far, for their index
+  CompletionLogprobs completion_logprobs_;
 };
 
 }  // namespace engine::lane

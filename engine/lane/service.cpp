@@ -5,6 +5,7 @@
 #include <random>
 
 #include "kernels/ops.h"
+#include "lane/prompt_echo.h"
 
 namespace engine::lane {
 namespace {
@@ -30,6 +31,7 @@ class Run {
         client_(client),
         metrics_(metrics),
         arrived_(arrived),
+        echo_(served, request),
         reader_(served, request, [] { return new_id("call_"); }) {
     outcome_.times.started = seconds_since(arrived);
   }
@@ -41,8 +43,13 @@ class Run {
     callbacks.on_prefill = client_.on_prefill;
     if (request_.top_logprobs)
       callbacks.on_logits = [&](std::span<const float> logits) { logits_ = logits; };
+    if (echo_.wants_logits())
+      callbacks.on_prompt_logits = [&](std::size_t position, std::span<const float> logits) {
+        echo_.show(position, logits);
+      };
     callbacks.on_token = [&](model::Token token) { take(token); };
     const runtime::Reply reply = engine.run(request_.engine, callbacks);
+    if (reply.finish != runtime::FinishReason::kCancelled) emit(echo_.take());
     emit(reader_.finish());
     outcome_.stats = reply.stats;
     outcome_.completion_tokens = reader_.tokens();
@@ -63,6 +70,7 @@ class Run {
       metrics_.observe_token_gap(now - latest_);
     }
     latest_ = now;
+    emit(echo_.take());
     emit(reader_.push(token, logits_));
   }
 
@@ -82,6 +90,7 @@ class Run {
   const Client& client_;
   Metrics& metrics_;
   Clock::time_point arrived_;
+  PromptEcho echo_;
   ReplyReader reader_;
   Outcome outcome_;
   std::span<const float> logits_;

@@ -71,7 +71,6 @@ void Engine::check(const Request& request) const {
     require(token >= 0 && static_cast<std::size_t>(token) < vocabulary,
             "prompt token {} is {}, outside the vocabulary of {}", i, token, vocabulary);
   }
-  require(request.params.max_tokens >= 1, "max_tokens is 0; at least one token is generated");
   require(request.params.draft_tokens < kMaxDecodeRows, "draft_tokens {} is above {}",
           request.params.draft_tokens, kMaxDecodeRows - 1);
   check_sampling(request.params.sampling);

@@ -124,6 +124,10 @@ Reply generate(Lane& lane, std::span<const Token> prompt, const GenerateParams& 
   const std::size_t complete = prefill(lane, prompt, callbacks, reply.stats);
   reply.stats.prefill_seconds = prefilling.seconds();
   if (complete < prompt.size()) return reply;
+  if (params.max_tokens == 0) {
+    reply.finish = FinishReason::kLength;
+    return reply;
+  }
   const Stopwatch decoding;
   Decoding(lane, prompt.size(), params, callbacks, reply).run();
   reply.stats.decode_seconds = decoding.seconds();

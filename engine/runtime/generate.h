@@ -12,7 +12,7 @@
 namespace engine::runtime {
 
 struct GenerateParams {
-  std::size_t max_tokens = 256;
+  std::size_t max_tokens = 256;  // 0: only the prompt's rows are computed
   std::vector<kernels::Token> stop_tokens;
   SamplingParams sampling;
   Acceptance acceptance = Acceptance::kStrict;
@@ -36,8 +36,8 @@ struct Reply {
 };
 
 // Computes the prompt's rows and generates. Afterwards the buffer holds the rows of the prompt and
-// of all reply tokens but the last. REQUIRES: 1 <= prompt.size() <= context; max_tokens >= 1;
-// draft_tokens < kMaxDecodeRows.
+// of all reply tokens but the last. REQUIRES: 1 <= prompt.size() <= context; draft_tokens <
+// kMaxDecodeRows.
 Reply generate(Lane& lane, std::span<const kernels::Token> prompt, const GenerateParams& params,
                const Callbacks& callbacks);
 

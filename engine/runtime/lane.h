@@ -24,6 +24,10 @@ struct Callbacks {
   std::function<void(kernels::Token)> on_token;
   // Before on_token: the logits [V] that the token was chosen from, valid until the next call.
   std::function<void(std::span<const float>)> on_logits;
+  // After a prefill chunk: the logits [V] after each of its prompt tokens, in the order of
+  // positions, valid until the next call. A request that shows them computes every row of its
+  // prompt.
+  std::function<void(std::size_t position, std::span<const float>)> on_prompt_logits;
   // Asked between launches; true ends the request there.
   std::function<bool()> cancelled;
 

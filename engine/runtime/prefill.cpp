@@ -1,5 +1,8 @@
 #include "runtime/prefill.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "runtime/forward.h"
 
 namespace engine::runtime {
@@ -18,6 +21,22 @@ void run_chunk(Lane& lane, std::span<const Token> prompt, const Chunk& chunk) {
   backend.synchronize();
 }
 
+// Of the chunk whose hidden states are in the scratch. The head runs as in decode, so the logits
+// after the last prompt token are those that the first token is chosen from.
+void show_logits(const Lane& lane, const Chunk& chunk, const Callbacks& callbacks) {
+  const std::size_t vocabulary = lane.network.config().vocabulary;
+  std::vector<float> logits(std::min(chunk.rows, kMaxDecodeRows) * vocabulary);
+  for (std::size_t row = 0; row < chunk.rows; row += kMaxDecodeRows) {
+    const std::size_t count = std::min(chunk.rows - row, kMaxDecodeRows);
+    compute_logits(lane.network, lane.state, 1 + row, count);
+    lane.network.backend().download(logits.data(), lane.state.scratch().logits,
+                                    count * vocabulary * sizeof(float));
+    for (std::size_t i = 0; i < count; ++i)
+      callbacks.on_prompt_logits(chunk.begin + row + i,
+                                 std::span(logits).subspan(i * vocabulary, vocabulary));
+  }
+}
+
 }  // namespace
 
 std::size_t prefill(Lane& lane, std::span<const Token> prompt, const Callbacks& callbacks,
@@ -26,6 +45,7 @@ std::size_t prefill(Lane& lane, std::span<const Token> prompt, const Callbacks& 
   for (const Chunk& chunk : length_sized_chunks(prompt.size(), lane.state.shape().prompt_rows)) {
     if (callbacks.is_cancelled()) return chunk.begin;
     run_chunk(lane, prompt, chunk);
+    if (callbacks.on_prompt_logits) show_logits(lane, chunk, callbacks);
     ++stats.prefill_chunks;
     stats.prefill_rows += chunk.rows;
     if (callbacks.on_prefill) callbacks.on_prefill(chunk.end(), prompt.size());

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -181,6 +182,51 @@ TEST(Run, TakesPromptsFromStandardInputAndChats) {
   EXPECT_EQ(chat.code, kOk) << chat.err;
   EXPECT_NE(nlohmann::json::parse(text.out)["stats"]["prompt_tokens"],
             nlohmann::json::parse(chat.out)["stats"]["prompt_tokens"]);
+}
+
+// The array that numpy.load reads: a padded header, then the rows as they are.
+TEST(Run, WritesTheLogitsAfterEachPromptToken) {
+  const std::string file = temporary_file("logits.npy", "replaced");
+  const Result result =
+      run({"run", "-m", micro(), "-t", "-", "-n", "0", "--logits", file}, "[72, 105, 33]");
+  ASSERT_EQ(result.code, kOk) << result.err;
+  std::ostringstream bytes;
+  bytes << std::ifstream(file, std::ios::binary).rdbuf();
+  const std::string npy = bytes.str();
+  EXPECT_EQ(npy.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
+  EXPECT_THAT(npy.substr(10, 118), HasSubstr("'<f4', 'fortran_order': False, 'shape': (3, 320)"));
+  ASSERT_EQ(npy.size(), 128 + 3 * 320 * sizeof(float));
+
+  runtime::Engine engine = runtime::testing::SmallEngine{}.make();
+  const runtime::Reply reply = engine.run(runtime::testing::request_of({72, 105, 33}, 1));
+  EXPECT_EQ(std::memcmp(npy.data() + 128 + 2 * 320 * sizeof(float), reply.logits[0].data(),
+                        320 * sizeof(float)),
+            0);
+}
+
+TEST(Run, LogitsThatCannotBeWrittenAreOneErrorAndLeaveNothing) {
+  const std::string kept = temporary_file("kept.npy", "kept");
+  const std::string folder = std::filesystem::path(kept).parent_path().string();
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
+      {{"-p", "x", "--logits", folder}, folder + ": cannot be written: it is no regular file"},
+      {{"-p", "x", "--logits", "/nonexistent/l.npy"}, "/nonexistent/l.npy: cannot be written"},
+      {{"-p", "x", "-p", "y", "--logits", kept}, "--logits is for one prompt, and there are 2"},
+      {{"-p", "", "--logits", kept}, "the prompt is empty"},
+      {{"-t", temporary_file("ids.json", "[1, 2.5]"), "--logits", kept},
+       "ids.json: [1]: expected a token id, found 2.5"},
+      {{"-t", temporary_file("id.json", "7")}, "id.json: expected a JSON array of token ids"},
+      {{"-t", temporary_file("far.json", "[1, 320]"), "--logits", kept}, "token 1 is 320"},
+  };
+  for (auto [args, reason] : cases) {
+    args.insert(args.begin(), {"run", "-m", micro()});
+    const Result result = run(args);
+    EXPECT_EQ(result.code, kFailed) << reason;
+    EXPECT_THAT(result.err, HasSubstr(reason));
+  }
+  EXPECT_FALSE(std::filesystem::exists(kept + ".tmp"));
+  std::string content;
+  std::getline(std::ifstream(kept), content);
+  EXPECT_EQ(content, "kept");
 }
 
 TEST(Run, ShowsPrefillProgressOnATerminalOnly) {

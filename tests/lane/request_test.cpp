@@ -93,6 +93,19 @@ TEST(ReadChat, RefusesImpossibleValues) {
             "400 : expected an object, found an array");
 }
 
+TEST(ReadCompletion, MayEchoItsPromptAndGenerateNothing) {
+  const Served served = served_micro();
+  const GenerationRequest request = completion_request(
+      R"({"prompt": "hi", "echo": true, "max_tokens": 0, "logprobs": 0})", served);
+  EXPECT_TRUE(request.echo);
+  EXPECT_EQ(request.engine.params.max_tokens, 0u);
+  EXPECT_FALSE(completion_request(R"({"prompt": "hi"})", served).echo);
+  EXPECT_THAT(fault_of([&] { (void)completion_request(R"({"prompt": "hi", "echo": 1})", served); }),
+              StartsWith("400 echo"));
+  EXPECT_THAT(fault_of([&] { (void)chat_request(chat(R"("echo": true)"), served); }),
+              StartsWith("400 echo"));
+}
+
 TEST(ReadChat, AStopMayBeOneText) {
   const Served served = served_micro();
   EXPECT_THAT(chat_request(chat(R"("stop": "ab")"), served).stop, ::testing::ElementsAre("ab"));

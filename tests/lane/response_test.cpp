@@ -72,6 +72,24 @@ TEST(ResponseWriter, ACompletionsLogprobsCountOffsets) {
   EXPECT_THAT(writer.chunk(delta)["choices"][0]["logprobs"]["text_offset"], ElementsAre(2, 3));
 }
 
+// In characters; bytes that never become one are U+FFFD in the text.
+TEST(ResponseWriter, ACompletionsOffsetsIndexItsText) {
+  const Served served = served_micro();
+  GenerationRequest request;
+  request.top_logprobs = 2;
+  request.echo = true;
+  request.engine.prompt = {'a', 0xc3, 0xa9, 0xf0};  // a byte of the micro model is its own token
+  ResponseWriter writer(served, request, "id", 5);
+  ReplyDelta delta;
+  for (const model::Token token : {0x61, 0xc3, 0xa9, 0xf0, 0x62, 0xf0, 0x63})
+    delta.logprobs.push_back({token, -1, {{0xc3, -1}, {0xa9, -2}}});
+  const ordered_json logprobs = writer.chunk(delta)["choices"][0]["logprobs"];
+  // "a", "é", U+FFFD of the prompt's end, "b", U+FFFD, "c"
+  EXPECT_THAT(logprobs["text_offset"], ElementsAre(0, 1, 1, 2, 3, 4, 5));
+  EXPECT_EQ(logprobs["top_logprobs"][0],
+            (ordered_json{{"token_id:195", -1.0}, {"token_id:169", -2.0}}));
+}
+
 TEST(TimingsJson, CountsRowsAndTokensPerSecond) {
   runtime::Stats stats;
   stats.prefill_rows = 30;

@@ -102,6 +102,50 @@ TEST(Server, ACompletionHasItsOwnShape) {
   EXPECT_EQ(answer.json["choices"][0]["logprobs"]["top_logprobs"][0].size(), 2u);
 }
 
+// What lm-evaluation-harness' local-completions sends for a choice's likelihood.
+TEST(Server, AnEchoedPromptHasLogProbabilitiesOfItsOwn) {
+  const LiveLane lane;
+  const ordered_json body{{"prompt", ordered_json::array({{72, 105, 33, 316, 200, 65}})},
+                          {"max_tokens", 1},
+                          {"temperature", 0},
+                          {"logprobs", 1},
+                          {"echo", true}};
+  const ordered_json choice = lane.post_json("/v1/completions", body).json["choices"][0];
+  const ordered_json& logprobs = choice["logprobs"];
+  for (const char* list : {"tokens", "token_logprobs", "top_logprobs", "text_offset"})
+    ASSERT_EQ(logprobs[list].size(), 7u) << list;
+  EXPECT_TRUE(logprobs["token_logprobs"][0].is_null() && logprobs["top_logprobs"][0].is_null());
+  EXPECT_THAT(choice["text"].get<std::string>(), ::testing::StartsWith("Hi!<|"));
+  // Each prefix's likeliest next token is what a request of that prefix says.
+  for (std::size_t n = 1; n <= 6; ++n) {
+    ordered_json shorter = body;
+    shorter["prompt"] = ordered_json::array();
+    for (std::size_t i = 0; i < n; ++i)
+      shorter["prompt"].push_back(body["prompt"][0][i]);
+    shorter.erase("echo");
+    EXPECT_EQ(lane.post_json("/v1/completions", shorter)
+                  .json["choices"][0]["logprobs"]["top_logprobs"][0],
+              logprobs["top_logprobs"][n]);
+  }
+}
+
+TEST(Server, AnEchoMayBeAllThatIsAsked) {
+  const LiveLane lane;
+  ordered_json body{{"prompt", "Once upon"}, {"max_tokens", 0}, {"echo", true}};
+  const ordered_json whole = lane.post_json("/v1/completions", body).json;
+  EXPECT_EQ(whole["choices"][0]["text"], "Once upon");
+  EXPECT_EQ(whole["choices"][0]["finish_reason"], "length");
+  EXPECT_TRUE(whole["choices"][0]["logprobs"].is_null());
+  EXPECT_EQ(whole["usage"]["completion_tokens"], 0);
+  body["logprobs"] = 3;
+  const ordered_json list = lane.post_json("/v1/completions", body).json["choices"][0]["logprobs"];
+  body["stream"] = true;
+  const std::vector<ordered_json> events = events_of(lane.post_json("/v1/completions", body).body);
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[0]["choices"][0]["text"], "Once upon");
+  EXPECT_EQ(events[0]["choices"][0]["logprobs"], list);
+}
+
 TEST(Server, AStopTextEndsTheReplyBeforeIt) {
   const LiveLane lane;
   const std::string text =

@@ -119,6 +119,42 @@ TEST(Generate, ReportsTokensAsTheyCome) {
   EXPECT_EQ(reply.stats.prompt_tokens, 40u);
 }
 
+// Every row of the prompt, also on a lane that holds them all from the request before.
+TEST(Generate, ShowsTheLogitsAfterEachPromptToken) {
+  Engine engine = SmallEngine{}.make();
+  const Request request = request_of(random_tokens(150, 1), 2);
+  const Reply plain = engine.run(request);
+  for (int again = 0; again < 2; ++again) {
+    std::vector<std::vector<float>> seen;
+    Callbacks callbacks;
+    callbacks.on_prompt_logits = [&](std::size_t position, std::span<const float> logits) {
+      EXPECT_EQ(position, seen.size());
+      seen.emplace_back(logits.begin(), logits.end());
+    };
+    expect_same_reply(engine.run(request, callbacks), plain);
+    ASSERT_EQ(seen.size(), 150u);
+    EXPECT_EQ(seen.back(), plain.logits.front());
+  }
+}
+
+// The bits of up to eight rows do not depend on their number.
+TEST(Generate, PromptLogitsAreThoseThatAShorterPromptEndsWith) {
+  const std::vector<kernels::Token> tokens = random_tokens(8, 3);
+  std::vector<std::vector<float>> seen;
+  Callbacks callbacks;
+  callbacks.on_prompt_logits = [&](std::size_t, std::span<const float> logits) {
+    seen.emplace_back(logits.begin(), logits.end());
+  };
+  const Reply none = SmallEngine{}.make().run(request_of(tokens, 0), callbacks);
+  EXPECT_TRUE(none.tokens.empty());
+  EXPECT_EQ(none.finish, FinishReason::kLength);
+  ASSERT_EQ(seen.size(), 8u);
+  for (std::size_t n = 1; n <= 8; ++n) {
+    const Request prefix = request_of({tokens.begin(), tokens.begin() + static_cast<long>(n)}, 1);
+    EXPECT_EQ(SmallEngine{}.make().run(prefix).logits.front(), seen[n - 1]);
+  }
+}
+
 TEST(Generate, CancelsBetweenLaunches) {
   std::size_t polls = 0;
   Callbacks callbacks;
