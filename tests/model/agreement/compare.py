@@ -4,7 +4,7 @@
   compare.py ENGINE numbers FOLDER              the kept files and numbers; needs Python alone
   compare.py ENGINE library FILE... [-n TEXTS]  tokenizer.json files, on texts made here; needs the library
   compare.py ENGINE kinds   [-n TEXTS]          the same for small tokenizers of each family
-  compare.py ENGINE keep FOLDER                 writes those and their numbers anew
+  compare.py ENGINE keep FOLDER                 writes their numbers anew; a tokenizer that is missing is trained
 
 For each text: ids with special tokens found, ids of the text as mere text, ids as a whole prompt, the
 text that ids stand for with and without special tokens, and that what is streamed adds up to it.
@@ -49,6 +49,20 @@ def decodings(engine: str, file: Path, ids: list[list[int]]) -> list[list[str]]:
     return [texts[i : i + 2] for i in range(0, len(texts), 2)]
 
 
+def mere_ids(tokenizer: "Tokenizer", file: Path, texts: list[str]) -> list:
+    """Of texts in which no special token is meant. None where a token would count that looks like one and is
+    none to the library: to the engine it may be one too, for what a user writes."""
+    content = json.loads(file.read_text())
+    for token in content["added_tokens"]:
+        token["special"] |= token["content"][0] + token["content"][-1] in ("<>", "[]")
+    strict = type(tokenizer).from_str(json.dumps(content))
+    ids = []
+    for each in (tokenizer, strict):
+        each.encode_special_tokens = True
+        ids.append([e.ids for e in each.encode_batch(texts, add_special_tokens=False)])
+    return [a if a == b else None for a, b in zip(*ids, strict=True)]
+
+
 def library_answers(file: Path, texts: list[str]) -> tuple[list, list]:
     from tokenizers import Tokenizer
 
@@ -57,8 +71,7 @@ def library_answers(file: Path, texts: list[str]) -> tuple[list, list]:
     tokenizer.no_padding()
     plain = [e.ids for e in tokenizer.encode_batch(texts, add_special_tokens=False)]
     prompts = [e.ids for e in tokenizer.encode_batch(texts)]
-    tokenizer.encode_special_tokens = True
-    mere = [e.ids for e in tokenizer.encode_batch(texts, add_special_tokens=False)]
+    mere = mere_ids(tokenizer, file, texts)
     # A special token that is found in normalised text is shown by the library even where it is asked not to.
     added = tokenizer.get_added_tokens_decoder()
     shown = {i for i, token in added.items() if token.special and token.normalized}
@@ -69,8 +82,12 @@ def library_answers(file: Path, texts: list[str]) -> tuple[list, list]:
     return [list(t) for t in zip(plain, mere, prompts, strict=True)], decoded
 
 
+def differs(wanted: list, found: list) -> bool:
+    return any(w is not None and w != f for w, f in zip(wanted, found, strict=True))
+
+
 def report(name: str, what: str, inputs: list, wanted: list, found: list) -> int:
-    misses = [i for i, (w, f) in enumerate(zip(wanted, found, strict=True)) if w is not None and w != f]
+    misses = [i for i, (w, f) in enumerate(zip(wanted, found, strict=True)) if w and differs(w, f)]
     for i in misses[:5]:
         print(f"{name}: {what} of {inputs[i]!r}:\n  library {wanted[i]}\n  engine  {found[i]}")
     return len(misses)
@@ -103,18 +120,19 @@ def make_kinds(folder: Path) -> list[Path]:
     from kinds import KINDS
 
     for name, make in KINDS.items():
-        make().save(str(folder / f"{name}.json"), pretty=False)
+        if not (folder / f"{name}.json").exists():
+            make().save(str(folder / f"{name}.json"), pretty=False)
     return [folder / f"{name}.json" for name in KINDS]
 
 
 def keep(folder: Path, seed: int) -> None:
-    """A line a text: [text, ids, mere ids, prompt ids, decoded]; null: mere ids are the ids."""
+    """A line a text: [text, ids, mere ids, prompt ids, decoded]; null: not compared; 0: the ids."""
     folder.mkdir(parents=True, exist_ok=True)
     for file in make_kinds(folder):
         texts = [t[:KEPT_CHARACTERS] for t in make_texts(KEPT_TEXTS, seed, marks_of(file))]
         lines = []
         for text, (ids, mere, prompt), decoded in zip(texts, *library_answers(file, texts), strict=True):
-            row = [text, ids, None if mere == ids else mere, prompt, decoded]
+            row = [text, ids, 0 if mere == ids else mere, prompt, decoded]
             lines.append(json.dumps(row, ensure_ascii=False, separators=(",", ":")))
         file.with_suffix(".jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -123,7 +141,7 @@ def check_numbers(engine: str, folder: Path) -> bool:
     good, files = True, sorted(folder.glob("*.jsonl"))
     for file in files:
         rows = [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n")[:-1]]
-        ids = [[ids, ids if mere is None else mere, prompt] for _, ids, mere, prompt, _ in rows]
+        ids = [[ids, ids if mere == 0 else mere, prompt] for _, ids, mere, prompt, _ in rows]
         wanted = ids, [row[4] for row in rows]
         good = check(engine, file.with_suffix(".json"), [row[0] for row in rows], wanted) and good
     return good and bool(files)
