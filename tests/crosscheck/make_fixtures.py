@@ -1,0 +1,182 @@
+"""Writes fixtures/NAME.json: what transformers computes for each tiny model of families.py.
+
+    python -m venv ENV && ENV/bin/pip install -r requirements.txt
+    ENV/bin/python make_fixtures.py [NAME...]
+
+A fixture holds the config.json that save_pretrained wrote, and the same as transformers 4 wrote it;
+the tensors' names, shapes and draws (weights.py); fixed token ids; for each position some of the
+float32 logits, spread over the vocabulary; and how far bf16's roundings move them.
+
+The engine rounds to bf16 at the places that `Rounding` knows: what goes into a matrix product and
+into the attention. Its other roundings are 2^-16 times finer. The forward is repeated with each of
+these roundings replaced by an independent relative error, uniform within bf16's unit roundoff 2^-8.
+The root mean square of what that does to the logits, for each block of positions, is `rounding_rms`:
+a right forward deviates by about that much.
+"""
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import torch
+import transformers
+from safetensors import safe_open
+from safetensors.torch import save_file
+from transformers import AutoConfig, AutoModelForCausalLM
+from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+from drafter import Drafter, names_of
+from families import DRAFTERS, FAMILIES, SIZES
+from transformers4 import as_transformers4
+from weights import Tensor, describe, draw, philox
+
+FOLDER = Path(__file__).parent / "fixtures"
+SEED = 1
+TOKENS = 96
+SAMPLED = 12  # logits kept of each position
+BLOCK = 8  # positions that share a rounding_rms
+REPETITIONS = 8
+UNIT_ROUNDOFF = 2.0**-8
+DIGITS = 7
+
+
+class Rounding:
+    """Random errors where the engine rounds to bf16; none while `on` is false."""
+
+    def __init__(self) -> None:
+        self.on, self.random = False, torch.Generator().manual_seed(1)
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        if not self.on:
+            return x
+        return x * (1 + UNIT_ROUNDOFF * (2 * torch.rand(x.shape, generator=self.random) - 1))
+
+    def watch(self, model: torch.nn.Module) -> None:
+        for module in model.modules():
+            if isinstance(module, torch.nn.Linear):
+                module.register_forward_pre_hook(lambda _, inputs: (self(inputs[0]), *inputs[1:]))
+
+    def attention(self, module, query, key, value, attention_mask, scaling, softcap=None, **_):
+        """transformers' eager attention, with the roundings. q [B, Q, T, D]; k and v [B, G, T, D]."""
+        query, key, value = self(query), self(key), self(value)
+        groups = query.shape[1] // key.shape[1]
+        key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
+        scores = query @ key.transpose(2, 3) * scaling
+        if softcap is not None:
+            scores = torch.tanh(scores / softcap) * softcap
+        weights = torch.softmax(scores + attention_mask, -1)
+        return (self(weights) @ value).transpose(1, 2).contiguous(), weights
+
+
+def save_config(name: str, folder: Path) -> dict:
+    """A folder as save_pretrained leaves it; a drafter is saved as one more layer."""
+    model_type, options = FAMILIES[name]
+    sizes = {**SIZES, "num_hidden_layers": SIZES["num_hidden_layers"] + (name in DRAFTERS)}
+    model = AutoModelForCausalLM.from_config(AutoConfig.for_model(model_type, **{**sizes, **options}))
+    model.bfloat16().save_pretrained(folder)
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"num_hidden_layers": SIZES["num_hidden_layers"]} | DRAFTERS.get(name, {})
+    (folder / "config.json").write_text(json.dumps(config))
+    return config
+
+
+def draw_weights(folder: Path, more: dict[str, list[int]]) -> list[Tensor]:
+    """Replaces the saved weights, keeping names and shapes, and adds norms and matrices."""
+    file, tensors, drawn = folder / "model.safetensors", [], {}
+    with safe_open(file, "pt") as saved:
+        shapes = {n: (list(saved.get_tensor(n).shape), float(saved.get_tensor(n).float().mean())) for n in saved.keys()}
+    shapes |= {name: (shape, 1.0) for name, shape in more.items()}
+    for index, name in enumerate(sorted(shapes)):
+        tensor = describe(name, *shapes[name])
+        bits = draw(tensor, index, SEED).astype(np.int16)
+        drawn[name] = torch.from_numpy(bits).view(torch.bfloat16)
+        tensors.append(tensor)
+    save_file(drawn, file, metadata={"format": "pt"})
+    return tensors
+
+
+def sampled_columns(row: int) -> list[int]:
+    return [(row * 7 + i * SIZES["vocab_size"] // SAMPLED) % SIZES["vocab_size"] for i in range(SAMPLED)]
+
+
+class Reference:
+    """The folder in transformers, in float32: the decoder's logits and, if there is one, the drafter's."""
+
+    def __init__(self, name: str, folder: Path, attention: str):
+        self.model, loading = AutoModelForCausalLM.from_pretrained(
+            folder, dtype=torch.float32, attn_implementation=attention, output_loading_info=True
+        )
+        self.model.eval()
+        self.drafter, self.hidden = None, None
+        if name in DRAFTERS:
+            window = DRAFTERS[name]["mtp_sliding_window"]
+            self.drafter = Drafter(self.model, folder / "model.safetensors", window).eval()
+            loading["unexpected_keys"] = set()
+        assert not any(loading.values()), loading
+        self.model.model.norm.register_forward_pre_hook(lambda _, inputs: setattr(self, "hidden", inputs[0][0]))
+
+    def parts(self, tokens: list[int]) -> dict[str, np.ndarray]:
+        ids = torch.tensor(tokens)
+        with torch.no_grad():
+            found = {"model": self.model(ids[None], use_cache=False).logits[0].double().numpy()}
+            if self.drafter:
+                # Whole blocks of rows: the last token has no row.
+                whole = (len(tokens) - 1) // BLOCK * BLOCK
+                found["drafter"] = self.drafter(self.model, ids, self.hidden)[:whole].double().numpy()
+        return found
+
+
+def rounding_rms(name: str, folder: Path, tokens: list[int], exact: dict[str, np.ndarray]) -> dict[str, list[float]]:
+    rounding = Rounding()
+    ALL_ATTENTION_FUNCTIONS.register("rounding", rounding.attention)
+    ALL_MASK_ATTENTION_FUNCTIONS.register("rounding", ALL_MASK_ATTENTION_FUNCTIONS["eager"])
+    reference = Reference(name, folder, "rounding")
+    for module in filter(None, (reference.model, reference.drafter)):
+        rounding.watch(module)
+    for part, logits in reference.parts(tokens).items():
+        same = np.abs(logits - exact[part]).max()
+        assert same < 1e-4, f"not the attention of transformers: logits differ by {same}"
+    rounding.on = True
+    runs = [reference.parts(tokens) for _ in range(REPETITIONS)]
+    result = {}
+    for part, logits in exact.items():
+        squares = np.array([(run[part] - logits) ** 2 for run in runs])
+        blocks = squares.reshape(REPETITIONS, -1, BLOCK, logits.shape[1])
+        result[part] = np.sqrt(blocks.mean((0, 2, 3))).tolist()
+    return result
+
+
+def write_fixture(name: str) -> None:
+    tokens = (philox(TOKENS, 0, SEED)[:, 0] % SIZES["vocab_size"]).tolist()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        config = save_config(name, folder)
+        tensors = draw_weights(folder, names_of(config) if name in DRAFTERS else {})
+        exact = Reference(name, folder, "eager").parts(tokens)
+        rms = rounding_rms(name, folder, tokens, exact)
+    fixture = {
+        "made_with": f"transformers {transformers.__version__}, torch {torch.__version__}",
+        "config": config,
+        "config_of_transformers_4": as_transformers4(config),
+        "seed": SEED,
+        "tensors": [[t.name, t.shape, t.centre, t.deviation] for t in tensors],
+        "tokens": tokens,
+        "block": BLOCK,
+        "columns": [sampled_columns(row) for row in range(TOKENS)],
+    }
+    for part, logits in exact.items():
+        print(f"{name}, {part}: logits' deviation {logits.std():.3f}, rounding {np.mean(rms[part]):.4f}", flush=True)
+        kept = [[round(float(row[c]), DIGITS) for c in sampled_columns(r)] for r, row in enumerate(logits)]
+        fixture[part] = {"rounding_rms": [round(r, DIGITS) for r in rms[part]], "logits": kept}
+    lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in fixture.items())
+    (FOLDER / f"{name}.json").write_text("{\n" + lines + "\n}\n")
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    transformers.utils.logging.disable_progress_bar()
+    for chosen in sys.argv[1:] or FAMILIES:
+        write_fixture(chosen)
