@@ -94,15 +94,23 @@ class Carrier {
     const size_t end = std::min(last + kAlreadyAround, after_.size());
     for (const size_t at : target_.find(after_.run(begin, end), in.target)) {
       const CarriedPlace place{.begin = at + (first - begin), .end = at + (first - begin)};
-      if (kin_.check(block, place, in.base, in.target).kinship != Kinship::kRefuted) return true;
+      if (kin_.check(block, added(block), place, in.base, in.target).kinship != Kinship::kRefuted)
+        return true;
     }
     return false;
+  }
+
+  std::string_view added(const ChangeBlock& block) const {
+    for (size_t line = block.after_begin; line < block.after_end; ++line) {
+      if (!is_blank(after_lines_[line])) return after_lines_[line];
+    }
+    return "";
   }
 
   // Whether the place is that of the block, and not of what looks like it. What only another
   // witness can decide waits for it.
   bool is_kin(const ChangeBlock& block, const CarriedPlace& place, const PlaceFinder::Ranges& in) {
-    const KinshipAnswer answer = kin_.check(block, place, in.base, in.target);
+    const KinshipAnswer answer = kin_.check(block, added(block), place, in.base, in.target);
     if (answer.kinship == Kinship::kProven) return true;
     Finding f = stray_finding(base_, target_, block, place, answer);
     if (answer.kinship == Kinship::kRefuted) {

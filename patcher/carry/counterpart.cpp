@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_map>
+
+#include "patcher/text/lines.h"
 
 namespace patcher {
 namespace {
@@ -19,13 +22,13 @@ constexpr size_t kFarthest = 40;
 // Of an alignment, on each side of the place.
 constexpr size_t kWindow = 1500;
 // Alignments that differ by no more tokens cost about the same.
-constexpr size_t kAboutSame = 4;
+constexpr size_t kAboutSame = 1;
 constexpr size_t kNear = 3;  // going through a place so near is no other alignment
 
-size_t common(const Tokens& a, const Tokens& b) {
+Tokens common(const Tokens& a, const Tokens& b) {
   Tokens both;
   std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
-  return both.size();
+  return both;
 }
 
 Tokens without(const Tokens& a, const Tokens& b) {
@@ -36,17 +39,40 @@ Tokens without(const Tokens& a, const Tokens& b) {
 
 double likeness(const Tokens& a, const Tokens& b) {
   const size_t all = a.size() + b.size();
-  return all == 0 ? 0 : 2.0 * static_cast<double>(common(a, b)) / static_cast<double>(all);
+  return all == 0 ? 0 : 2.0 * static_cast<double>(common(a, b).size()) / static_cast<double>(all);
 }
 
+// How much each token tells of a part: less, the more of the parts beside each other have it.
+class Weights {
+ public:
+  void add(const std::vector<Tokens>& parts) {
+    std::unordered_map<uint32_t, size_t> count;
+    for (const Tokens& part : parts) {
+      for (size_t i = 0; i < part.size(); ++i)
+        count[part[i]] += i == 0 || part[i] != part[i - 1] ? 1 : 0;
+    }
+    for (const auto& [token, n] : count)
+      most_[token] = std::max(most_[token], n);
+  }
+  double of(const Tokens& tokens) const {
+    double out = 0;
+    for (const uint32_t token : tokens)
+      out += 1.0 / static_cast<double>(most_.at(token));
+    return out;
+  }
+
+ private:
+  std::unordered_map<uint32_t, size_t> most_;
+};
+
 // Whether `one` is the counterpart of `own` and not of `rival`, which looks like it.
-Kinship decide(const Tokens& one, const Tokens& own, const Tokens& rival) {
+Kinship decide(const Tokens& one, const Tokens& own, const Tokens& rival, const Weights& weights) {
   const Tokens for_own = without(own, rival);
   const Tokens for_rival = without(rival, own);
   if (for_own.empty() && for_rival.empty()) return Kinship::kOpen;
   const auto share = [&](const Tokens& tokens, double if_empty) {
     if (tokens.empty()) return if_empty;
-    return static_cast<double>(common(one, tokens)) / static_cast<double>(tokens.size());
+    return weights.of(common(one, tokens)) / weights.of(tokens);
   };
   const double own_share = share(for_own, for_rival.empty() ? 0 : 1);
   const double rival_share = share(for_rival, 0);
@@ -83,21 +109,29 @@ Tokens Counterparts::tokens_of(const TokenIndex& file, const Part& part) {
 
 // The two parts, by those beside them that look alike.
 KinshipAnswer Counterparts::level(const Outline::Level& base, const Outline::Level& target) const {
+  const auto all = [](const TokenIndex& file, const Outline::Level& level) {
+    std::vector<Tokens> out{tokens_of(file, level.part)};
+    for (const Part& part : level.siblings)
+      out.push_back(tokens_of(file, part));
+    return out;
+  };
+  const std::vector<Tokens> before = all(base_, base);
+  const std::vector<Tokens> now = all(target_, target);
+  Weights weights;
+  weights.add(before);
+  weights.add(now);
   KinshipAnswer out;
-  const Tokens own = tokens_of(base_, base.part);
-  const Tokens there = tokens_of(target_, target.part);
-  const auto weigh = [&](const TokenIndex& file, const std::vector<Part>& rivals, const Tokens& one,
-                         const Tokens& mine, bool in_base) {
-    for (const Part& part : rivals) {
-      const Tokens rival = tokens_of(file, part);
-      if (likeness(mine, rival) < kAlike) continue;
-      const Kinship k = decide(one, mine, rival);
+  const auto weigh = [&](const std::vector<Tokens>& parts, const Outline::Level& level,
+                         const Tokens& one, bool in_base) {
+    for (size_t i = 1; i < parts.size(); ++i) {
+      if (likeness(parts[0], parts[i]) < kAlike) continue;
+      const Kinship k = decide(one, parts[0], parts[i], weights);
       if (k <= out.kinship) continue;
-      out = {.kinship = k, .rival = part.begin, .rival_in_base = in_base};
+      out = {.kinship = k, .rival = level.siblings[i - 1].begin, .rival_in_base = in_base};
     }
   };
-  weigh(base_, base.siblings, there, own, true);
-  weigh(target_, target.siblings, own, there, false);
+  weigh(before, base, now[0], true);
+  weigh(now, target, before[0], false);
   return out;
 }
 
@@ -168,21 +202,30 @@ bool Counterparts::led_elsewhere(Ends at, Part in_base, Part in_target) const {
   const size_t near = lines ? 1 : kNear;
   for (size_t j = 0; j < cost.size(); ++j) {
     if (j + near > first && j < last + near) continue;
-    if (cost[j] <= cost[place] + (lines ? 1 : kAboutSame)) return true;
+    if (cost[j] <= cost[place] + kAboutSame) return true;
   }
   return false;
 }
 
-KinshipAnswer Counterparts::check(const ChangeBlock& block, const CarriedPlace& place,
-                                  CodeRange in_base, CodeRange in_target) const {
+KinshipAnswer Counterparts::check(const ChangeBlock& block, std::string_view added,
+                                  const CarriedPlace& place, CodeRange in_base,
+                                  CodeRange in_target) const {
   const Ends from{base_.at_line(block.before_begin), place.begin};
   const Ends to{base_.at_line(block.before_end), place.end};
   Part around_base{std::min<size_t>(in_base.first, from.base),
                    std::max<size_t>(in_base.second, to.base)};
   Part around_target{std::min<size_t>(in_target.first, from.target),
                      std::max<size_t>(in_target.second, to.target)};
-  const auto own = base_parts_.around(from.base, to.base, around_base);
-  const auto there = target_parts_.around(from.target, to.target, around_target);
+  const Lines& lines = base_.source().lines();
+  const auto blank = [&](size_t line) {
+    return line >= lines.count() || is_blank(lines.text(line));
+  };
+  Edge edge{.indent = columns(added),
+            .before = block.before_begin > 0 && !blank(block.before_begin - 1),
+            .behind = !blank(block.before_begin)};
+  const auto own = base_parts_.around(from.base, to.base, edge, around_base);
+  edge.indent = target_parts_.indent_as(from.target, edge.indent, base_parts_, from.base);
+  const auto there = target_parts_.around(from.target, to.target, edge, around_target);
   const size_t middle = (to.base - from.base) / 2;
   const Ends at{from.base + middle, from.target + middle};
   KinshipAnswer open;

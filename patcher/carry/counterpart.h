@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "patcher/carry/carry_place.h"
@@ -29,16 +29,17 @@ struct KinshipAnswer {
 // Tells whether what was found is what was meant. The part around the place (see outline.h) must be
 // the best counterpart of the part around the change, and that one of it, at every level: of the
 // tokens that tell a part from one beside it that looks alike, those must be there, and not the
-// other's. Where such tokens do not decide, and inside the innermost part, an order-preserving
-// alignment of the tokens must lead through the place, and none of about its cost elsewhere.
-// Borrows the indices.
+// other's, the more so the fewer parts have them. Where such tokens do not decide, and inside the
+// innermost part, an order-preserving alignment of the tokens must lead through the place, and none
+// of about its cost elsewhere. Borrows the indices.
 class Counterparts {
  public:
   Counterparts(const TokenIndex& base, const TokenIndex& target);
 
-  // `in_base`, `in_target`: the definitions that hold the two, known by name, or the whole files.
-  KinshipAnswer check(const ChangeBlock& block, const CarriedPlace& place, CodeRange in_base,
-                      CodeRange in_target) const;
+  // `added`: the first line that the block adds, if it only adds. `in_base`, `in_target`: the
+  // definitions that hold the two, known by name, or the whole files.
+  KinshipAnswer check(const ChangeBlock& block, std::string_view added, const CarriedPlace& place,
+                      CodeRange in_base, CodeRange in_target) const;
 
  private:
   using Tokens = std::vector<uint32_t>;  // numbers, sorted: what a part is made of

@@ -78,6 +78,51 @@ bool follows_type(const Source& source, size_t i) {
   return i > 0 && (is_name(text(i - 1)) || is_declaring(text(i - 1)) || text(i - 1) == ">");
 }
 
+// The one function of the file that is `scope`; null where it is not there once.
+const Scope* only_function(const Source& source, const Scope& scope) {
+  const auto found = same_definitions(source.scopes(), scope, true);
+  return found.size() == 1 && found[0]->kind == Scope::Kind::kFunction ? found[0] : nullptr;
+}
+
+// Calls use(i) for each token of a function, but comments.
+template <typename Use>
+void tokens_of(const Source& source, const Scope& function, Use use) {
+  const auto& tokens = source.tokens();
+  for (const uint32_t i : source.code()) {
+    if (function.begin <= tokens[i].begin && tokens[i].begin < function.end) use(i);
+  }
+}
+
+std::set<std::string_view> names_of(const Source& source, const Scope& function) {
+  std::set<std::string_view> out;
+  tokens_of(source, function,
+            [&](size_t i) { out.insert(source.tokens()[i].text(source.bytes())); });
+  return out;
+}
+
+// What a function declares for certain: `T x`, `T *x` at a statement's begin or among its
+// parameters.
+std::set<std::string_view> variables_of(const Source& source, const Scope& function) {
+  static const std::set<std::string_view> kEnds = {"=", ";", ",", ")", "[", "{", ":"};
+  static const std::set<std::string_view> kBegins = {";", "{", "}"};
+  const auto text = [&](size_t i) { return source.tokens()[i].text(source.bytes()); };
+  std::set<std::string_view> out;
+  bool in_body = false;
+  tokens_of(source, function, [&](size_t i) {
+    in_body = in_body || text(i) == "{";
+    const bool ends = i + 1 < source.tokens().size() && kEnds.contains(text(i + 1));
+    if (!ends || !is_name(text(i)) || !follows_type(source, i)) return;
+    size_t type = i - 1;
+    while (type > 0 && (text(type) == "*" || text(type) == "&"))
+      --type;
+    const std::string_view before = type > 0 ? text(type - 1) : ";";
+    const bool begins =
+        kBegins.contains(before) || is_declaring(before) || is_declaring(text(type));
+    if (in_body ? begins : begins || before == "(" || before == ",") out.insert(text(i));
+  });
+  return out;
+}
+
 // Calls use(i) for each token of the lines that `after` adds, but comments.
 template <typename Use>
 void added_tokens(const Source& base, const Source& after, Use use) {
@@ -91,9 +136,44 @@ void added_tokens(const Source& base, const Source& after, Use use) {
   }
 }
 
+// Variables of a function that lines added to it use, and that the target's function has not.
+std::vector<LostName> lost_variables(const Source& base, const Source& after,
+                                     const Source& target) {
+  std::vector<LostName> out;
+  std::map<const Scope*, std::set<std::string_view>> lost;  // of the functions of `after`
+  for (const Scope& scope : after.scopes()) {
+    if (scope.kind != Scope::Kind::kFunction) continue;
+    const Scope* was = only_function(base, scope);
+    const Scope* is = only_function(target, scope);
+    if (was == nullptr || is == nullptr) continue;
+    std::set<std::string_view>& names = lost[&scope];
+    names = variables_of(base, *was);
+    for (const std::string_view name : names_of(target, *is))
+      names.erase(name);
+  }
+  std::set<std::string_view> declared;
+  added_tokens(base, after, [&](size_t i) {
+    const std::string_view name = after.tokens()[i].text(after.bytes());
+    if (follows_type(after, i)) declared.insert(name);
+    const std::string_view before = i > 0 ? after.tokens()[i - 1].text(after.bytes()) : "";
+    if (before == "." || before == "->" || declared.contains(name)) return;
+    for (const auto& [scope, names] : lost) {
+      const uint32_t byte = after.tokens()[i].begin;
+      if (byte < scope->begin || byte >= scope->end || !names.contains(name)) continue;
+      declared.insert(name);
+      out.push_back({.name = std::string(name), .byte = byte, .local = true});
+    }
+  });
+  return out;
+}
+
 }  // namespace
 
 std::string message(const LostName& lost) {
+  if (lost.local) {
+    return fmt::format("lost_name: an added line uses `{}`, which the function has no more",
+                       lost.name);
+  }
   return lost.changed
              ? fmt::format("lost_name: `{}` takes other parameters now than where it was called",
                            lost.name)
@@ -127,6 +207,8 @@ std::vector<LostName> lost_names(const Source& base, const Source& after, const 
       out.push_back({std::string(name), t.begin, true});
     }
   });
+  for (LostName& lost : lost_variables(base, after, target))
+    out.push_back(std::move(lost));
   return out;
 }
 

@@ -10,14 +10,16 @@ namespace {
 
 constexpr size_t kTabColumns = 8;
 
-size_t columns(std::string_view blanks) {
+}  // namespace
+
+size_t columns(std::string_view line) {
   size_t out = 0;
-  for (const char c : blanks)
+  for (const char c : line) {
+    if (c != ' ' && c != '\t') break;
     out = c == '\t' ? (out / kTabColumns + 1) * kTabColumns : out + 1;
+  }
   return out;
 }
-
-}  // namespace
 
 Outline::Outline(const TokenIndex& file) : file_(file) {
   read_rows();
@@ -35,7 +37,7 @@ void Outline::read_rows() {
       last_line = std::max(last_line, file_.last_line_of(i));
       continue;
     }
-    Row row{.tokens = {i, i + 1}, .indent = columns(lines.indentation(line))};
+    Row row{.tokens = {i, i + 1}, .indent = columns(lines.text(line))};
     for (size_t l = last_line + 1; l < line && !rows_.empty(); ++l)
       row.gap = row.gap || is_blank(lines.text(l));
     const std::string_view text = file_.token(i).text(bytes);
@@ -66,13 +68,30 @@ size_t Outline::row_of(size_t token) const {
   return static_cast<size_t>(behind - rows_.begin()) - 1;
 }
 
-// The row whose container is that of the tokens; of an empty place, the deeper one of those around.
-size_t Outline::row_at(size_t begin, size_t end) const {
+// The row whose parts hold the tokens; of an empty place, the one before or behind it.
+size_t Outline::row_at(size_t begin, size_t end, const Edge& edge) const {
   if (begin < end) return row_of(begin);
   if (begin == 0) return 0;
   const size_t before = row_of(begin - 1);
-  const size_t behind = begin < file_.size() ? row_of(begin) : before;
-  return rows_[behind].indent > rows_[before].indent && !rows_[behind].directive ? behind : before;
+  if (begin >= file_.size()) return before;
+  const size_t behind = row_of(begin);
+  const bool first = rows_[behind].indent > rows_[before].indent || (edge.behind && !edge.before);
+  return first && !rows_[behind].directive ? behind : before;
+}
+
+std::pair<size_t, size_t> Outline::indents_around(size_t begin) const {
+  const size_t before = begin > 0 ? rows_[row_of(begin - 1)].indent : 0;
+  return {before, begin < file_.size() ? rows_[row_of(begin)].indent : 0};
+}
+
+size_t Outline::indent_as(size_t begin, size_t indent, const Outline& other, size_t there) const {
+  if (rows_.empty() || other.rows_.empty()) return indent;
+  const auto [before, behind] = indents_around(begin);
+  const auto [other_before, other_behind] = other.indents_around(there);
+  if (other_before == indent) return before;
+  if (other_behind == indent) return behind;
+  return other_before < indent ? before + (indent - other_before)
+                               : before - std::min(before, other_before - indent);
 }
 
 // Whether a row can be the begin of the head that the next one goes on with.
@@ -140,29 +159,32 @@ std::vector<Part> Outline::paragraphs_beside(size_t row, const Part& own) const 
   return out;
 }
 
-std::vector<Outline::Level> Outline::around(size_t begin, size_t end, Part within) const {
+std::vector<Outline::Level> Outline::around(size_t begin, size_t end, const Edge& edge,
+                                            Part within) const {
   std::vector<Level> out;
   if (rows_.empty()) return out;
-  size_t row = row_at(begin, end);
+  size_t row = row_at(begin, end, edge);
   if (rows_[row].directive) return out;
-  const auto holds = [&](const Part& p) {
-    const bool all = p.begin <= begin && end <= p.end;
-    return all && (begin < end || (p.begin < begin && begin < p.end));
+  const auto holds = [&](const Part& p, bool paragraph) {
+    if (begin < end) return p.begin <= begin && end <= p.end;
+    if (p.begin < begin && begin < p.end) return true;
+    if (p.end == begin) return paragraph ? edge.before : edge.indent > rows_[row].indent;
+    return p.begin == begin && paragraph && edge.behind;
   };
   const auto inside = [&](const Part& p) {
     return within.begin <= p.begin && p.end <= within.end && p != within;
   };
   const auto add = [&](const Part& p, bool paragraph, std::vector<Part> siblings) {
-    if (!holds(p) || !inside(p) || (!out.empty() && out.back().part == p)) return;
+    if (!holds(p, paragraph) || !inside(p) || (!out.empty() && out.back().part == p)) return;
     std::erase_if(siblings, [&](const Part& s) { return !inside(s); });
     out.push_back({p, paragraph, std::move(siblings)});
   };
-  for (bool leaf = true;; leaf = false) {
+  for (bool leaf = begin < end;; leaf = false) {
     const Part own = unit(row);
     if (!leaf) add(own, false, units_beside(row, own));
-    const Part around_it = paragraph(row);
-    if (around_it.end - around_it.begin > own.end - own.begin) {
-      add(around_it, true, paragraphs_beside(row, around_it));
+    const Part lines = paragraph(row);
+    if (lines.end - lines.begin > own.end - own.begin) {
+      add(lines, true, paragraphs_beside(row, lines));
     }
     if (rows_[row].parent == kNone) return out;
     row = rows_[row].parent;

@@ -1,8 +1,11 @@
 #include "patcher/carry/patch_names.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
+#include "patcher/carry/enclosing_definition.h"
 #include "patcher/carry/lost_names.h"
 #include "patcher/text/change_blocks.h"
 
@@ -91,16 +94,40 @@ void add_findings(const std::vector<NameUse>& uses, const BaseStep& from, const 
 
 std::vector<Finding> lost_names_of(const BaseStep& from, const FileMap& target,
                                    const FileMap& result) {
-  std::vector<Finding> out;
+  std::vector<Finding> out = collisions_of(from, target);
   add_findings(uses_of(from, target, lost_names), from, result, out);
   return out.empty() ? gone_names_of(from, target, result) : out;
 }
 
 std::vector<Finding> gone_names_of(const BaseStep& from, const FileMap& target,
                                    const FileMap& result) {
-  std::vector<Finding> out;
+  std::vector<Finding> out = collisions_of(from, target);
   add_findings(uses_of(from, target, changed_calls), from, result, out);
   add_findings(nowhere(uses_of(from, target, missing_names), from, target), from, result, out);
+  return out;
+}
+
+std::vector<Finding> collisions_of(const BaseStep& from, const FileMap& target) {
+  std::vector<Finding> out;
+  for (const FileChange& change : from.patch->changes) {
+    const FileState before = from.before.get(from.path_before(change.path));
+    const FileState after = from.after.get(change.path);
+    const FileState there = target.get(from.path_before(change.path));
+    if (!before.exists() || !after.exists() || !there.exists()) continue;
+    for (const Scope& scope : after.source->scopes()) {
+      const bool body = scope.kind == Scope::Kind::kFunction || scope.kind == Scope::Kind::kType;
+      if (!body || scope.damaged) continue;
+      if (!same_definitions(before.source->scopes(), scope, true).empty()) continue;
+      const auto known = same_definitions(there.source->scopes(), scope, true);
+      if (known.empty()) continue;
+      out.push_back({.verdict = Verdict::kOutdated,
+                     .place = there.source->place(known.front()->begin),
+                     .origin = origin_in(*from.patch, change.path, scope.name.back()),
+                     .message = fmt::format("collision: the patch adds `{}`, and the tree has one "
+                                            "of its own by now",
+                                            scope.display())});
+    }
+  }
   return out;
 }
 

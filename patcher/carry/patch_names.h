@@ -19,4 +19,8 @@ std::vector<Finding> lost_names_of(const BaseStep& from, const FileMap& target,
 std::vector<Finding> gone_names_of(const BaseStep& from, const FileMap& target,
                                    const FileMap& result);
 
+// Functions and types that the patch adds and that the target has by now, with another body: both
+// would stand there. The findings are kOutdated.
+std::vector<Finding> collisions_of(const BaseStep& from, const FileMap& target);
+
 }  // namespace patcher

@@ -35,10 +35,10 @@ class FileComparison {
       there.erase(same);
       Finding unknown;
       const auto in = finder.ranges(block, unknown);
-      const KinshipAnswer answer =
-          in ? kin.check(block, place, in->base, in->target)
-             : kin.check(block, place, {0, static_cast<uint32_t>(base_.size())},
-                         {0, static_cast<uint32_t>(target_.size())});
+      const CodeRange all_base{0, static_cast<uint32_t>(base_.size())};
+      const CodeRange all_target{0, static_cast<uint32_t>(target_.size())};
+      const KinshipAnswer answer = kin.check(block, added(block), place, in ? in->base : all_base,
+                                             in ? in->target : all_target);
       if (answer.kinship == Kinship::kProven) continue;
       Finding f = stray_finding(base_, target_, block, place, answer);
       if (answer.kinship == Kinship::kRefuted) return f;
@@ -52,6 +52,15 @@ class FileComparison {
   static Change change(const TokenIndex& from, const TokenIndex& to, const ChangeBlock& block) {
     return {from.run(from.at_line(block.before_begin), from.at_line(block.before_end)),
             to.run(to.at_line(block.after_begin), to.at_line(block.after_end))};
+  }
+
+  // The first line that a block adds and that is not blank.
+  std::string_view added(const ChangeBlock& block) const {
+    const Lines& lines = after_.source().lines();
+    size_t line = block.after_begin;
+    while (line < block.after_end && is_blank(lines.text(line)))
+      ++line;
+    return line < block.after_end ? lines.text(line) : std::string_view();
   }
 
   bool merges() const {

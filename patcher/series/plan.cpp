@@ -166,6 +166,22 @@ class ApplyPlanner {
   std::set<std::pair<std::string, std::string>> told_;
 };
 
+// Whether the tree is for certain without a patch: it could be applied, or does nothing.
+bool is_without(Verdict verdict) {
+  return verdict == Verdict::kApplies || verdict == Verdict::kNoEffect;
+}
+
+// Neither is in the tree for certain, the patch or what it needs.
+void unknown(PatchPlan& p) {
+  Finding f{.verdict = p.verdict,
+            .origin = {.file = p.patch->name, .line = 1, .column = 1},
+            .message =
+                "neither the patch nor what it needs is recognised in the tree: whether it "
+                "is applied is not known"};
+  p.findings.insert(p.findings.begin(), std::move(f));
+  p.after = p.before;
+}
+
 // In the tree, but not as the top of what can be taken off in order.
 void tangled(PatchPlan& p) {
   p.verdict = Verdict::kOutdated;
@@ -226,6 +242,8 @@ Plan plan_revert(const Series& series, const FileMap& on_disk) {
       std::swap(p.before, p.after);
       p.verdict = Verdict::kApplies;
       plan.result = p.after;
+    } else if (!foreign && !is_without(p.verdict) && p.verdict != Verdict::kAlreadyApplied) {
+      unknown(p);
     } else if (!foreign) {
       p.after = p.before = on_disk;
       p.verdict = Verdict::kAlreadyApplied;
