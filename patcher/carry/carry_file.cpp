@@ -113,7 +113,7 @@ class Carrier {
     const KinshipAnswer answer = kin_.check(block, added(block), place, in.base, in.target);
     if (answer.kinship == Kinship::kProven) return true;
     Finding f = stray_finding(base_, target_, block, place, answer);
-    if (answer.kinship == Kinship::kRefuted) {
+    if (answer.kinship != Kinship::kOpen) {
       out_.failure = std::move(f);
       return false;
     }

@@ -19,11 +19,13 @@ constexpr double kClearly = 0.5;
 constexpr size_t kAlikeAround = 10;
 constexpr size_t kAlikeLines = 2;
 constexpr size_t kFarthest = 40;
+constexpr size_t kTellingTokens = 8;
 // Of an alignment, on each side of the place.
 constexpr size_t kWindow = 1500;
 // Alignments that differ by no more tokens cost about the same.
 constexpr size_t kAboutSame = 1;
-constexpr size_t kNear = 3;  // going through a place so near is no other alignment
+constexpr size_t kContinues = 2;  // tokens on each side
+constexpr size_t kNear = 3;       // going through a place so near is no other alignment
 
 Tokens common(const Tokens& a, const Tokens& b) {
   Tokens both;
@@ -192,19 +194,43 @@ bool Counterparts::led_elsewhere(Ends at, Part in_base, Part in_target) const {
     cost[j] += back[there.size() - j];
   const bool lines = base_.source().language() == Language::kLines;
   const size_t place = at.target - t.begin;
-  // What was only added at the place is passed at no cost.
   size_t first = place;
   while (first > 0 && cost[first - 1] == cost[place])
     --first;
   size_t last = place;
   while (last + 1 < cost.size() && cost[last + 1] == cost[place])
     ++last;
+  const auto distance = [](size_t one, size_t two) { return one < two ? two - one : one - two; };
   const size_t near = lines ? 1 : kNear;
   for (size_t j = 0; j < cost.size(); ++j) {
-    if (j + near > first && j < last + near) continue;
-    if (cost[j] <= cost[place] + kAboutSame) return true;
+    if (distance(j, place) < near || cost[j] > cost[place] + kAboutSame) continue;
+    // What was only added at the place is passed at no cost, unless it repeats what stands there.
+    const bool run = j + near > first && j < last + near;
+    if (!run || continues(at.base, t.begin + j)) return true;
   }
   return false;
+}
+
+// Whether the same tokens are on both sides of two places.
+bool Counterparts::continues(size_t in_base, size_t in_target) const {
+  const auto same = [&](size_t b, size_t t) {
+    return b < base_.size() && t < target_.size() && base_.number(b) == target_.number(t);
+  };
+  for (size_t i = 0; i < kContinues; ++i) {
+    if (!same(in_base + i, in_target + i)) return false;
+    if (in_base <= i || in_target <= i || !same(in_base - i - 1, in_target - i - 1)) return false;
+  }
+  return true;
+}
+
+// Whether what is changed is there once in either file, and long enough to be no chance.
+bool Counterparts::says_itself(Ends from, Ends to) const {
+  const size_t fewest =
+      base_.source().language() == Language::kLines ? kAlikeLines : kTellingTokens;
+  if (to.base - from.base < fewest) return false;
+  const auto run = base_.run(from.base, to.base);
+  return base_.find(run, {0, static_cast<uint32_t>(base_.size())}).size() == 1 &&
+         target_.find(run, {0, static_cast<uint32_t>(target_.size())}).size() == 1;
 }
 
 KinshipAnswer Counterparts::check(const ChangeBlock& block, std::string_view added,
@@ -212,10 +238,14 @@ KinshipAnswer Counterparts::check(const ChangeBlock& block, std::string_view add
                                   CodeRange in_target) const {
   const Ends from{base_.at_line(block.before_begin), place.begin};
   const Ends to{base_.at_line(block.before_end), place.end};
-  Part around_base{std::min<size_t>(in_base.first, from.base),
+  const bool inside = in_target.first <= from.target && to.target <= in_target.second;
+  Part around_base{0, base_.size()};
+  Part around_target{0, target_.size()};
+  if (inside) {  // or the name says already that it is elsewhere
+    around_base = {std::min<size_t>(in_base.first, from.base),
                    std::max<size_t>(in_base.second, to.base)};
-  Part around_target{std::min<size_t>(in_target.first, from.target),
-                     std::max<size_t>(in_target.second, to.target)};
+    around_target = {in_target.first, in_target.second};
+  }
   const Lines& lines = base_.source().lines();
   const auto blank = [&](size_t line) {
     return line >= lines.count() || is_blank(lines.text(line));
@@ -237,11 +267,13 @@ KinshipAnswer Counterparts::check(const ChangeBlock& block, std::string_view add
     if (answer.kinship == Kinship::kRefuted) return answer;
     if (answer.kinship == Kinship::kOpen && led_elsewhere(at, around_base, around_target)) {
       open = answer;
+      open.kinship = Kinship::kTied;
     }
     around_base = own[i].part;
     around_target = best->part;
   }
-  if (open.kinship == Kinship::kOpen) return open;
+  if (says_itself(from, to)) return {};
+  if (open.kinship == Kinship::kTied) return open;
   const auto alike = look_alike(from, to, around_base);
   if (alike && led_elsewhere(at, around_base, around_target)) {
     return {.kinship = Kinship::kOpen, .rival = *alike, .rival_in_base = true};

@@ -17,12 +17,13 @@ namespace patcher {
 enum class Kinship {
   kProven,   // nothing looks alike, or what tells it from that is there
   kOpen,     // a look-alike is as good: it needs another witness
+  kTied,     // and so is the part that holds it: nothing tells the two apart
   kRefuted,  // it is the counterpart of another part of the base, or that one's is elsewhere
 };
 
 struct KinshipAnswer {
   Kinship kinship = Kinship::kProven;
-  size_t rival = 0;            // kOpen, kRefuted: the look-alike's first code token,
+  size_t rival = 0;            // not kProven: the look-alike's first code token,
   bool rival_in_base = false;  // in the base, or in the target
 };
 
@@ -52,6 +53,8 @@ class Counterparts {
   const Outline::Level* most_alike(const Outline::Level& base,
                                    const std::vector<Outline::Level>& there) const;
   std::optional<size_t> look_alike(Ends from, Ends to, const Part& in_base) const;
+  bool says_itself(Ends from, Ends to) const;
+  bool continues(size_t in_base, size_t in_target) const;
   bool led_elsewhere(Ends at, Part in_base, Part in_target) const;
 
   const TokenIndex& base_;

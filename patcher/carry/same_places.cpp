@@ -41,7 +41,7 @@ class FileComparison {
                                              in ? in->target : all_target);
       if (answer.kinship == Kinship::kProven) continue;
       Finding f = stray_finding(base_, target_, block, place, answer);
-      if (answer.kinship == Kinship::kRefuted) return f;
+      if (answer.kinship != Kinship::kOpen) return f;
       if (!open) open = std::move(f);
     }
     return open && !merges() ? open : std::nullopt;

@@ -54,6 +54,27 @@ TEST_F(BaseCheck, RefusesANameThatIsGone) {
   EXPECT_EQ(s_.bytes("a.cpp"), kHelperGone);
 }
 
+// Another function has a variable of that name: it is not lost in the file, but here.
+TEST_F(BaseCheck, RefusesAVariableThatTheFunctionHasNoMore) {
+  const std::string other = "int g(int port) {\n  return port;\n}\n\n";
+  file("a.cpp", other + "int f(int x) {\n  int port = x;\n  first(port);\n  return x;\n}\n",
+       other + "int f(int x) {\n  first(x);\n  last(x);\n  return x;\n}\n");
+  s_.patch("1.patch", "--- a.cpp\n+++ a.cpp\n@@ f @@\n+  note(port);\n   return x;\n");
+  EXPECT_EQ(s_.run({"check"}), 0) << s_.err;
+  EXPECT_EQ(run("check"), 12);
+  EXPECT_TRUE(holds(s_.err, "an added line uses `port`, which the function has no more")) << s_.err;
+}
+
+TEST_F(BaseCheck, RefusesAFunctionThatUpstreamHasAddedToo) {
+  file("a.cpp", kBase, "int late(int x) {\n  return 7;\n}\n\n" + std::string(kBase));
+  s_.patch("1.patch",
+           "--- a.cpp\n+++ a.cpp\n@@ file @@\n   first(x);\n   return x;\n }\n+\n"
+           "+int late(int x) {\n+  return x;\n+}\n");
+  EXPECT_EQ(s_.run({"check"}), 0) << s_.err;
+  EXPECT_EQ(run("check"), 20);
+  EXPECT_TRUE(holds(s_.err, "collision: the patch adds `late(int)`")) << s_.err;
+}
+
 // A member of a type that another file defines: the whole tree says whether it is gone.
 TEST_F(BaseCheck, RefusesANameThatNoFileHasAnyMore) {
   const std::string body = "int f(params p) {\n  first(p);\n  return 0;\n}\n";

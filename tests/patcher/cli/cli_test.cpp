@@ -197,6 +197,18 @@ TEST(Program, RevertKeepsWhatIsNotTheSeries) {
   EXPECT_TRUE(holds(s.out, "nothing to do"));
 }
 
+// Neither what it needs nor what it makes: that is not "nothing to do".
+TEST(Program, RevertRefusesWhatItCannotRecognise) {
+  Scratch s;
+  s.file("a.cpp", "int a;\nint b;\nint d;\n");
+  s.patch("1.patch", "--- a.cpp\n+++ a.cpp\n@@ file @@\n int a;\n-int b;\n+int c;\n int d;\n");
+  ASSERT_EQ(s.run({"apply"}), 0);
+  s.file("a.cpp", "x y;\nlong c[2];\nz(d);\n");
+  EXPECT_EQ(s.run({"revert"}), exit_code(Verdict::kMissing));
+  EXPECT_TRUE(holds(s.err, "whether it is applied is not known")) << s.err;
+  EXPECT_EQ(s.bytes("a.cpp"), "x y;\nlong c[2];\nz(d);\n");
+}
+
 TEST(Program, AnEmptySeriesIsAnErrorUnlessAllowed) {
   Scratch s;
   write_bytes(s.patches() / "series", "# none\n");
