@@ -128,10 +128,13 @@ template <typename Use>
 void added_tokens(const Source& base, const Source& after, Use use) {
   const auto& tokens = after.tokens();
   for (const ChangeBlock& block : change_blocks(base.bytes(), after.bytes())) {
-    for (size_t i = 0; i < tokens.size(); ++i) {
-      if (tokens[i].comment) continue;
-      const size_t line = after.lines().line_of(tokens[i].begin);
-      if (block.after_begin <= line && line < block.after_end) use(i);
+    if (block.deletes()) continue;
+    const uint32_t begin = after.lines().begin(block.after_begin);
+    const uint32_t end = after.lines().end(block.after_end - 1);
+    auto token = std::partition_point(tokens.begin(), tokens.end(),
+                                      [&](const Token& t) { return t.begin < begin; });
+    for (; token != tokens.end() && token->begin < end; ++token) {
+      if (!token->comment) use(static_cast<size_t>(token - tokens.begin()));
     }
   }
 }

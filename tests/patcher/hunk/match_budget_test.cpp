@@ -42,9 +42,11 @@ TEST(ParseBudget, LargeFilesAreReadByTokens) {
           "+int f70000() { return 1; }\n");
   EXPECT_EQ(s.run({"check"}), 0) << s.err;
   EXPECT_NE((s.out + s.err).find("placed by tokens alone"), std::string::npos) << s.out << s.err;
-  s.patch("1.patch", "--- big.cpp\n+++ big.cpp\n@@ f70000 @@\n-return 70000;\n+return 1;\n");
-  EXPECT_EQ(s.run({"check"}), exit_code(Verdict::kMalformed));
-  EXPECT_NE(s.err.find("has the one scope `file`"), std::string::npos) << s.err;
+  Scratch named;
+  named.file("big.cpp", text);
+  named.patch("1.patch", "--- big.cpp\n+++ big.cpp\n@@ f70000 @@\n-return 70000;\n+return 1;\n");
+  EXPECT_EQ(named.run({"check"}), exit_code(Verdict::kMalformed));
+  EXPECT_NE(named.err.find("has the one scope `file`"), std::string::npos) << named.err;
 }
 
 // Tried place by place, this would take longer than the age of the universe.
