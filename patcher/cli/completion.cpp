@@ -18,19 +18,40 @@ std::string choices(const OptionRow& o) {
   return out;
 }
 
-std::string names(const std::vector<OptionRow>& options, std::string_view verb) {
+std::string names(const std::vector<OptionRow>& options) {
   std::string out;
-  for (const OptionRow& o : options) {
-    if (o.belongs_to(verb))
-      out += fmt::format("{}{}", out.empty() ? "" : " ", fmt::join(o.names, " "));
-  }
+  for (const OptionRow& o : options)
+    out += fmt::format("{}{}", out.empty() ? "" : " ", fmt::join(o.names, " "));
   return out;
 }
 
-std::string verb_names() {
+std::string verb_names(const std::vector<VerbRow>& verbs) {
   std::string out;
-  for (const VerbRow& verb : all_verbs())
-    out += (out.empty() ? "" : " ") + std::string(verb.name);
+  for (const VerbRow& verb : verbs)
+    out += fmt::format("{}{}", out.empty() ? "" : " ", verb.manual->name);
+  return out;
+}
+
+// An option and the verbs that take it; none for one of the program. Where verbs differ in its
+// values it has all of them.
+struct SharedOption {
+  OptionRow row;
+  std::vector<std::string_view> verbs = {};
+};
+
+std::vector<SharedOption> shared_options(const std::vector<VerbRow>& verbs) {
+  std::vector<SharedOption> out;
+  for (const OptionRow& row : program_options())
+    out.push_back({row});
+  for (const VerbRow& verb : verbs) {
+    for (const OptionRow& row : verb.options) {
+      auto it = std::find_if(out.begin(), out.end(),
+                             [&](const SharedOption& o) { return o.row.names == row.names; });
+      if (it == out.end()) it = out.insert(out.end(), {row});
+      if (row.value.size() > it->row.value.size()) it->row.value = row.value;
+      it->verbs.push_back(verb.manual->name);
+    }
+  }
   return out;
 }
 
@@ -51,17 +72,17 @@ std::string value_case(const OptionRow& o) {
   return fmt::format("    {}) {}; return ;;\n", fmt::join(o.names, "|"), what);
 }
 
-std::string bash_script(const std::vector<OptionRow>& options) {
+std::string bash_script(const std::vector<VerbRow>& verbs) {
   std::string values;
-  for (const OptionRow& o : options) {
-    if (!o.value.empty()) values += value_case(o);
+  for (const SharedOption& o : shared_options(verbs)) {
+    if (!o.row.value.empty()) values += value_case(o.row);
   }
   std::string of_verbs;
-  for (const VerbRow& verb : all_verbs()) {
-    std::string words = names(options, verb.name);
-    if (verb.name == "help") words = verb_names();
-    if (verb.name == "completion") words = "bash zsh fish";
-    of_verbs += fmt::format("    {}) words='{}' ;;\n", verb.name, words);
+  for (const VerbRow& verb : verbs) {
+    std::string words = names(verb.options);
+    if (verb.manual->name == "help") words = verb_names(verbs);
+    if (verb.manual->name == "completion") words = "bash zsh fish";
+    of_verbs += fmt::format("    {}) words='{}' ;;\n", verb.manual->name, words);
   }
   return fmt::format(
       // Bash itself knows blanks in names and adds the `/` of a directory; zsh has no compopt.
@@ -85,7 +106,8 @@ std::string bash_script(const std::vector<OptionRow>& options) {
       "  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
       "}}\n"
       "complete -F _patcher patcher\n",
-      values, verb_names(), of_verbs, names(options, ""), kFiles);
+      values, verb_names(verbs), of_verbs,
+      names(verbs.front().options) + " " + names(program_options()), kFiles);
 }
 
 // --- fish
@@ -99,31 +121,37 @@ std::string fish_quoted(std::string_view text) {
   return out + "'";
 }
 
-std::string fish_option(const OptionRow& o, const std::string& name) {
+std::string fish_option(const SharedOption& o, const std::string& name) {
   std::string line = "complete -c patcher -l " + name.substr(2);
   if (!o.verbs.empty()) {
     line += fmt::format(" -n '__fish_seen_subcommand_from {}'", fmt::join(o.verbs, " "));
   }
-  if (has_choices(o)) line += fmt::format(" -x -a '{}'", choices(o));
-  if (o.value == "DIR") line += " -x -a '(__fish_complete_directories)'";
-  if (o.value == "FILE") line += " -r -F";
-  if (!o.value.empty() && !has_choices(o) && o.value != "DIR" && o.value != "FILE") line += " -x";
-  return line + " -d " + fish_quoted(o.description) + "\n";
+  const std::string& value = o.row.value;
+  if (has_choices(o.row)) {
+    line += fmt::format(" -x -a '{}'", choices(o.row));
+  } else if (value == "DIR") {
+    line += " -x -a '(__fish_complete_directories)'";
+  } else if (value == "FILE") {
+    line += " -r -F";
+  } else if (!value.empty()) {
+    line += " -x";
+  }
+  return line + " -d " + fish_quoted(o.row.description) + "\n";
 }
 
-std::string fish_script(const std::vector<OptionRow>& options) {
+std::string fish_script(const std::vector<VerbRow>& verbs) {
   std::string out =
       "complete -c patcher -f\n"
       "complete -c patcher -n '__fish_seen_subcommand_from import' -F\n";
-  for (const VerbRow& verb : all_verbs()) {
-    out += fmt::format("complete -c patcher -n __fish_use_subcommand -a {} -d {}\n", verb.name,
-                       fish_quoted(verb.summary));
+  for (const VerbRow& verb : verbs) {
+    out += fmt::format("complete -c patcher -n __fish_use_subcommand -a {} -d {}\n",
+                       verb.manual->name, fish_quoted(verb.manual->summary));
   }
   out += fmt::format("complete -c patcher -n '__fish_seen_subcommand_from help' -a '{}'\n",
-                     verb_names());
+                     verb_names(verbs));
   out += "complete -c patcher -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'\n";
-  for (const OptionRow& o : options) {
-    for (const std::string& name : o.names) {
+  for (const SharedOption& o : shared_options(verbs)) {
+    for (const std::string& name : o.row.names) {
       if (name.starts_with("--")) out += fish_option(o, name);
     }
   }
@@ -132,10 +160,10 @@ std::string fish_script(const std::vector<OptionRow>& options) {
 
 }  // namespace
 
-std::string completion_script(std::string_view shell, const std::vector<OptionRow>& options) {
-  if (shell == "bash") return bash_script(options);
-  if (shell == "zsh") return kZshStart + bash_script(options);
-  return shell == "fish" ? fish_script(options) : std::string();
+std::string completion_script(std::string_view shell, const std::vector<VerbRow>& verbs) {
+  if (shell == "bash") return bash_script(verbs);
+  if (shell == "zsh") return kZshStart + bash_script(verbs);
+  return shell == "fish" ? fish_script(verbs) : std::string();
 }
 
 }  // namespace patcher

@@ -11,9 +11,9 @@ int main(int argc, char** argv) {
   const char* no_color = std::getenv("NO_COLOR");
   const char* term = std::getenv("TERM");
   const bool dumb = term != nullptr && std::string_view(term) == "dumb";
-  const patcher::Terminal terminal{
-      .out_is_terminal = !dumb && isatty(STDOUT_FILENO) != 0 && isatty(STDERR_FILENO) != 0,
-      .no_color = no_color != nullptr && *no_color != '\0'};
+  const patcher::Terminal terminal{.out_is_terminal = isatty(STDOUT_FILENO) != 0,
+                                   .err_is_terminal = isatty(STDERR_FILENO) != 0,
+                                   .no_color = dumb || (no_color != nullptr && *no_color != '\0')};
   const std::span<const char* const> args(argv, static_cast<size_t>(argc));
   return patcher::run_cli(args, std::cout, std::cerr, terminal);
 }

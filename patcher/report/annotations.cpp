@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "patcher/report/printable.h"
+
 namespace patcher {
 namespace {
 
@@ -52,7 +54,7 @@ std::string full_message(const Finding& f, const ReportPaths& paths) {
 
 std::string escaped(std::string_view text, bool property) {
   std::string out;
-  for (char c : text) {
+  for (char c : printable(text, "\r\n")) {
     const bool special = c == '%' || c == '\r' || c == '\n' || (property && (c == ':' || c == ','));
     out += special ? fmt::format("%{:02X}", static_cast<unsigned>(c)) : std::string(1, c);
   }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "patcher/report/printable.h"
+
 namespace patcher {
 namespace {
 
@@ -26,16 +28,55 @@ std::string mode_of(const FileState& state) {
   return state.mode & 0111 ? "100755" : "100644";
 }
 
+// As git writes a path in a diff: in quotes, with C's escapes, where it would not be read back.
+std::string git_path(const std::string& path) {
+  std::string out;
+  for (std::string_view rest = path; !rest.empty();) {
+    const size_t length = std::max<size_t>(character_length(rest), 1);
+    if (rest[0] == '"' || rest[0] == '\\') {
+      out += fmt::format("\\{}", rest[0]);
+    } else if (is_control(rest)) {
+      for (char c : rest.substr(0, length))
+        out += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+    } else {
+      out += rest.substr(0, length);
+    }
+    rest.remove_prefix(length);
+  }
+  return out == path ? path : "\"" + out + "\"";
+}
+
 }  // namespace
 
-std::string unified_hunks(std::string_view before, std::string_view after) {
-  std::string out;
-  for (const DiffHunk& hunk : diff_hunks(before, after)) {
-    out += hunk_header(hunk) + "\n";
-    for (const DiffLine& line : hunk.lines)
-      put_line(out, line.kind, line.text);
-  }
-  return out;
+std::string_view PatchedFile::old_bytes() const {
+  return bytes_of(before);
+}
+
+std::string_view PatchedFile::new_bytes() const {
+  return bytes_of(after);
+}
+
+const char* PatchedFile::remark() const {
+  if (!before.exists()) return " (new)";
+  return after.exists() ? "" : " (deleted)";
+}
+
+DiffCount PatchedFile::count() const {
+  if (before.source == after.source) return {};
+  return count_changes(old_bytes(), new_bytes());
+}
+
+std::vector<PatchedFile> files_of(const PatchPlan& patch) {
+  std::vector<PatchedFile> files;
+  for (const std::string& path : patch.paths)
+    files.push_back({path, patch.before.get(path), patch.after.get(path)});
+  return files;
+}
+
+std::vector<PatchedFile> changed_files(const PatchPlan& patch) {
+  std::vector<PatchedFile> files = files_of(patch);
+  std::erase_if(files, [](const PatchedFile& file) { return !file.changed(); });
+  return files;
 }
 
 std::string hunk_header(const DiffHunk& hunk) {
@@ -47,37 +88,39 @@ std::string hunk_header(const DiffHunk& hunk) {
                      range(hunk.after_line, lines_without('-')));
 }
 
-std::string file_diff(const std::string& path, const FileState& before, const FileState& after) {
-  if (same_state(before, after)) return {};
-  std::string out = fmt::format("diff --git a/{0} b/{0}\n", path);
-  if (!before.exists()) {
-    out += fmt::format("new file mode {}\n", mode_of(after));
-  } else if (!after.exists()) {
-    out += fmt::format("deleted file mode {}\n", mode_of(before));
-  } else if (mode_of(before) != mode_of(after)) {
-    out += fmt::format("old mode {}\nnew mode {}\n", mode_of(before), mode_of(after));
+std::string file_header(const PatchedFile& file) {
+  const std::string before = git_path("a/" + file.path);
+  const std::string after = git_path("b/" + file.path);
+  std::string out = fmt::format("diff --git {} {}\n", before, after);
+  if (!file.before.exists()) {
+    out += fmt::format("new file mode {}\n", mode_of(file.after));
+  } else if (!file.after.exists()) {
+    out += fmt::format("deleted file mode {}\n", mode_of(file.before));
+  } else if (mode_of(file.before) != mode_of(file.after)) {
+    out += fmt::format("old mode {}\nnew mode {}\n", mode_of(file.before), mode_of(file.after));
   }
-  if (bytes_of(before) == bytes_of(after)) return out;
-  out += fmt::format("--- {}\n", before.exists() ? "a/" + path : "/dev/null");
-  out += fmt::format("+++ {}\n", after.exists() ? "b/" + path : "/dev/null");
-  return out + unified_hunks(bytes_of(before), bytes_of(after));
+  if (file.old_bytes() == file.new_bytes()) return out;
+  out += fmt::format("--- {}\n", file.before.exists() ? before : "/dev/null");
+  return out + fmt::format("+++ {}\n", file.after.exists() ? after : "/dev/null");
 }
 
 std::string patch_diff(const PatchPlan& patch) {
   std::string out;
-  for (const std::string& path : patch.paths) {
-    out += file_diff(path, patch.before.get(path), patch.after.get(path));
+  for (const PatchedFile& file : changed_files(patch)) {
+    out += file_header(file);
+    for (const DiffHunk& hunk : diff_hunks(file.old_bytes(), file.new_bytes())) {
+      out += hunk_header(hunk) + "\n";
+      for (const DiffLine& line : hunk.lines)
+        put_line(out, line.kind, line.text);
+    }
   }
   return out;
 }
 
 DiffCount patch_count(const PatchPlan& patch) {
   DiffCount total;
-  for (const std::string& path : patch.paths) {
-    const FileState before = patch.before.get(path);
-    const FileState after = patch.after.get(path);
-    if (before.source == after.source) continue;
-    const DiffCount one = count_changes(bytes_of(before), bytes_of(after));
+  for (const PatchedFile& file : files_of(patch)) {
+    const DiffCount one = file.count();
     total.added += one.added;
     total.removed += one.removed;
   }
@@ -86,13 +129,10 @@ DiffCount patch_count(const PatchPlan& patch) {
 
 std::string patch_stat(const PatchPlan& patch) {
   std::string out;
-  for (const std::string& path : patch.paths) {
-    const FileState before = patch.before.get(path);
-    const FileState after = patch.after.get(path);
-    if (same_state(before, after)) continue;
-    const DiffCount n = count_changes(bytes_of(before), bytes_of(after));
-    const char* what = !before.exists() ? " (new)" : !after.exists() ? " (deleted)" : "";
-    out += fmt::format(" {:<40} | +{:<4} -{}{}\n", path, n.added, n.removed, what);
+  for (const PatchedFile& file : changed_files(patch)) {
+    const DiffCount n = file.count();
+    out += fmt::format(" {:<40} | +{:<4} -{}{}\n", printable(file.path), n.added, n.removed,
+                       file.remark());
   }
   return out;
 }

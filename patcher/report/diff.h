@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "patcher/series/plan.h"
 #include "patcher/text/line_diff.h"
@@ -9,22 +10,37 @@
 
 namespace patcher {
 
-// A unified diff that `git apply` accepts, made here so that no git configuration, locale or
-// terminal changes a byte of it: three lines of context, `a/` and `b/`, Myers' shortest edit
-// script.
+// A file that a patch names, before and after the patch.
+struct PatchedFile {
+  std::string path = {};
+  FileState before = {};
+  FileState after = {};
 
-// The hunks between two texts, without file header; empty for equal texts.
-std::string unified_hunks(std::string_view before, std::string_view after);
+  // Empty where there is no file.
+  std::string_view old_bytes() const;
+  std::string_view new_bytes() const;
+  bool changed() const { return !same_state(before, after); }
+  // " (new)", " (deleted)" or "".
+  const char* remark() const;
+  DiffCount count() const;
+};
+// All of them in the patch's order, and those of them that the patch changes.
+std::vector<PatchedFile> files_of(const PatchPlan& patch);
+std::vector<PatchedFile> changed_files(const PatchPlan& patch);
+
 // "@@ -1,5 +1,6 @@"
 std::string hunk_header(const DiffHunk& hunk);
 
-// One file between two states with its header: created, deleted, changed, new mode; empty if equal.
-std::string file_diff(const std::string& path, const FileState& before, const FileState& after);
+// The lines of a file's diff before its first hunk: "diff --git", modes, "---" and "+++". A path
+// with control characters, quotes or backslashes is quoted as git quotes it.
+std::string file_header(const PatchedFile& file);
 
-// All files of one patch.
+// The unified diff of one patch, which `git apply` accepts. It is made here so that no git
+// configuration, locale or terminal changes a byte of it: three lines of context, `a/` and `b/`.
 std::string patch_diff(const PatchPlan& patch);
+// Lines added and removed over all files of one patch.
 DiffCount patch_count(const PatchPlan& patch);
-// Lines as `git diff --stat` has them, by the patcher's own widths.
+// One line a file as `git diff --stat` has them, by the patcher's own widths.
 std::string patch_stat(const PatchPlan& patch);
 
 }  // namespace patcher

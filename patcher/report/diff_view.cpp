@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "patcher/report/console.h"
 #include "patcher/report/diff.h"
+#include "patcher/report/printable.h"
 #include "patcher/report/text_columns.h"
 #include "patcher/text/align.h"
 
@@ -16,13 +18,7 @@ constexpr size_t kNumberWidth = 5;
 // shown differs then in nicety only.
 constexpr size_t kMaxWordCells = 1u << 14;
 constexpr size_t kMaxLineCells = 1u << 10;
-constexpr std::string_view kReset = "\x1b[0m";
-constexpr std::string_view kBold = "\x1b[1m";
-constexpr std::string_view kCyan = "\x1b[36m";
-constexpr std::string_view kRed = "\x1b[31m";
-constexpr std::string_view kGreen = "\x1b[32m";
-constexpr std::string_view kReverse = "\x1b[7m";
-constexpr std::string_view kNotReverse = "\x1b[27m";
+constexpr std::string_view kTab = "\t";
 
 std::string_view without_end(std::string_view line) {
   if (line.ends_with('\n')) line.remove_suffix(1);
@@ -121,34 +117,23 @@ std::string with_reversed(std::string_view line, const Spans& spans) {
   size_t at = 0;
   for (const auto& [begin, end] : spans) {
     out += line.substr(at, begin - at);
-    out += fmt::format("{}{}{}", kReverse, line.substr(begin, end - begin), kNotReverse);
+    out += styled(Style::kReverse, line.substr(begin, end - begin));
     at = end;
   }
   return out + std::string(line.substr(at));
 }
 
-// Whole lines need no words marked.
-Spans marked(const DiffRow& row, bool left) {
+// What differs in the left or the right line of a row, as they are shown; whole lines need no words
+// marked.
+Spans marked(const DiffRow& row, bool left, std::string_view kept = "") {
   if (row.left == nullptr || row.right == nullptr || row.left->kind == ' ') return {};
-  auto spans = changed_words(without_end(row.left->text), without_end(row.right->text));
+  auto spans = changed_words(shown_line(row.left->text, kept), shown_line(row.right->text, kept));
   return left ? spans.first : spans.second;
 }
 
-struct FileVersions {
-  std::string path;
-  FileState before;
-  FileState after;
-  std::string_view old_bytes() const {
-    return before.exists() ? std::string_view(before.source->bytes()) : std::string_view();
-  }
-  std::string_view new_bytes() const {
-    return after.exists() ? std::string_view(after.source->bytes()) : std::string_view();
-  }
-};
-
 // One column: number and text, padded to its width.
 std::string cell(const DiffLine* line, size_t number, size_t width, const Spans& spans,
-                 std::string_view color) {
+                 Style style) {
   if (line == nullptr) return std::string(width, ' ');
   std::string text = shown_line(line->text);
   const size_t room = width - kNumberWidth - 2;
@@ -156,9 +141,8 @@ std::string cell(const DiffLine* line, size_t number, size_t width, const Spans&
   if (cut) text = std::string(cut_to(text, room - 1)) + ">";
   const size_t padding = room - columns_of(text);
   const bool changed = line->kind != ' ';
-  if (changed && !color.empty()) {
-    const Spans shown = cut ? Spans{} : spans;
-    text = fmt::format("{}{}{}", color, with_reversed(text, shown), kReset);
+  if (changed && style != Style::kPlain) {
+    text = styled(style, with_reversed(text, cut ? Spans{} : spans));
   }
   return fmt::format("{:>{}} {}{}{}", number + 1, kNumberWidth, changed ? line->kind : ' ', text,
                      std::string(padding, ' '));
@@ -167,10 +151,11 @@ std::string cell(const DiffLine* line, size_t number, size_t width, const Spans&
 std::string columns(const DiffHunk& hunk, size_t width, bool color) {
   std::string out;
   for (const DiffRow& row : pair_rows(hunk)) {
-    std::string left = cell(row.left, row.left != nullptr ? row.left->before_line : 0, width,
-                            marked(row, true), color ? kRed : "");
-    const std::string right = cell(row.right, row.right != nullptr ? row.right->after_line : 0,
-                                   width, marked(row, false), color ? kGreen : "");
+    const std::string left = cell(row.left, row.left != nullptr ? row.left->before_line : 0, width,
+                                  marked(row, true), color ? Style::kRemoved : Style::kPlain);
+    const std::string right =
+        cell(row.right, row.right != nullptr ? row.right->after_line : 0, width, marked(row, false),
+             color ? Style::kAdded : Style::kPlain);
     std::string line = left + " | " + right;
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
@@ -178,37 +163,26 @@ std::string columns(const DiffHunk& hunk, size_t width, bool color) {
   return out;
 }
 
-template <typename Show>
-std::string each_file(const PatchPlan& patch, Show show) {
-  std::string out;
-  for (const std::string& path : patch.paths) {
-    const FileVersions file{path, patch.before.get(path), patch.after.get(path)};
-    if (!same_state(file.before, file.after)) out += show(file);
-  }
-  return out;
-}
-
-std::string_view end_marker(const DiffLine& line) {
-  return line.text.ends_with('\n') ? "" : "\\ No newline at end of file\n";
+std::string colored_line(const DiffLine& line, Style style, const Spans& spans) {
+  const std::string text = with_reversed(shown_line(line.text, kTab), spans);
+  const char* end = line.text.ends_with('\n') ? "" : "\\ No newline at end of file\n";
+  return styled(style, line.kind + text) + "\n" + end;
 }
 
 std::string colored_hunk(const DiffHunk& hunk) {
   std::string out;
   std::string added;  // of the change at hand: after its removed lines
-  const auto put = [](std::string& into, char kind, const DiffLine& line, std::string_view color,
-                      const Spans& spans) {
-    into += fmt::format("{}{}{}{}\n", color, kind, with_reversed(without_end(line.text), spans),
-                        kReset);
-    into += end_marker(line);
-  };
   for (const DiffRow& row : pair_rows(hunk)) {
     if (row.left != nullptr && row.left->kind == ' ') {
-      out += std::exchange(added, {});
-      out += fmt::format(" {}\n{}", without_end(row.left->text), end_marker(*row.left));
+      out += std::exchange(added, {}) + colored_line(*row.left, Style::kPlain, {});
       continue;
     }
-    if (row.left != nullptr) put(out, '-', *row.left, kRed, marked(row, true));
-    if (row.right != nullptr) put(added, '+', *row.right, kGreen, marked(row, false));
+    if (row.left != nullptr) {
+      out += colored_line(*row.left, Style::kRemoved, marked(row, true, kTab));
+    }
+    if (row.right != nullptr) {
+      added += colored_line(*row.right, Style::kAdded, marked(row, false, kTab));
+    }
   }
   return out + added;
 }
@@ -246,33 +220,35 @@ std::pair<Spans, Spans> changed_words(std::string_view left, std::string_view ri
   return {unpaired(a, in_a), unpaired(b, in_b)};
 }
 
-std::string shown_line(std::string_view line) {
-  return printable(without_end(line));
+std::string shown_line(std::string_view line, std::string_view kept) {
+  return printable(without_end(line), kept);
 }
 
 std::string colored_diff(const PatchPlan& patch) {
-  return each_file(patch, [](const FileVersions& file) {
-    const std::string all = file_diff(file.path, file.before, file.after);
-    std::string out = fmt::format("{}{}{}\n", kBold, all.substr(0, all.find("\n@@")), kReset);
-    for (const DiffHunk& hunk : diff_hunks(file.old_bytes(), file.new_bytes())) {
-      out += fmt::format("{}{}{}\n", kCyan, hunk_header(hunk), kReset) + colored_hunk(hunk);
-    }
-    return out;
-  });
+  std::string out;
+  for (const PatchedFile& file : changed_files(patch)) {
+    std::string header = file_header(file);
+    header.pop_back();
+    out += styled(Style::kBold, header) + "\n";
+    for (const DiffHunk& hunk : diff_hunks(file.old_bytes(), file.new_bytes()))
+      out += styled(Style::kHeading, hunk_header(hunk)) + "\n" + colored_hunk(hunk);
+  }
+  return out;
 }
 
 std::string side_by_side(const PatchPlan& patch, size_t width, bool color) {
-  const size_t column = (width - 3) / 2;
-  return each_file(patch, [&](const FileVersions& file) {
-    const char* what = !file.before.exists() ? " (new)" : !file.after.exists() ? " (deleted)" : "";
-    std::string out =
-        fmt::format("{}{}{}{}\n", color ? kBold : "", file.path, what, color ? kReset : "");
+  const auto in_style = [&](Style style, const std::string& text) {
+    return styled(color ? style : Style::kPlain, text) + "\n";
+  };
+  std::string out;
+  for (const PatchedFile& file : changed_files(patch)) {
+    out += in_style(Style::kBold, printable(file.path) + file.remark());
     for (const DiffHunk& hunk : diff_hunks(file.old_bytes(), file.new_bytes())) {
-      out += fmt::format("{}{}{}\n", color ? kCyan : "", hunk_header(hunk), color ? kReset : "");
-      out += columns(hunk, column, color);
+      out += in_style(Style::kHeading, hunk_header(hunk));
+      out += columns(hunk, (width - 3) / 2, color);
     }
-    return out;
-  });
+  }
+  return out;
 }
 
 }  // namespace patcher

@@ -27,8 +27,8 @@ std::vector<DiffRow> pair_rows(const DiffHunk& hunk);
 using Spans = std::vector<std::pair<size_t, size_t>>;
 std::pair<Spans, Spans> changed_words(std::string_view left, std::string_view right);
 
-// A line without its line end; a carriage return and other control characters are shown as blanks.
-std::string shown_line(std::string_view line);
+// A line without its line end; its control characters but those in `kept` are shown as blanks.
+std::string shown_line(std::string_view line, std::string_view kept = "");
 
 // The unified diff of one patch with colours: whole lines, and the words that differ reversed.
 std::string colored_diff(const PatchPlan& patch);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "patcher/report/printable.h"
+
 namespace patcher {
 namespace {
 
@@ -19,21 +21,6 @@ constexpr std::array<std::string_view, 62> kKeywords = {
     "switch",       "template",   "this",       "throw",    "true",       "try",     "typedef",
     "typename",     "union",      "unsigned",   "using",    "virtual",    "void"};
 static_assert(std::is_sorted(kKeywords.begin(), kKeywords.end()));
-
-// The length of the UTF-8 character at the front of a text; 0 when it is none.
-size_t character_length(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  if (lead < 0x80) return 1;
-  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || length > text.size()) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((text[i] & 0xC0) != 0x80) return 0;
-  }
-  const auto second = static_cast<unsigned char>(text[1]);
-  const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
-  const bool outside = (lead == 0xED && second > 0x9F) || (lead == 0xF4 && second > 0x8F);
-  return overlong || outside ? 0 : length;
-}
 
 std::string_view reference(char c) {
   switch (c) {
@@ -67,9 +54,7 @@ std::string html_escaped(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const size_t length = character_length(text);
-    const bool control =
-        (static_cast<unsigned char>(text[0]) < 0x20 && text[0] != '\t' && text[0] != '\n') ||
-        text[0] == 0x7f;
+    const bool control = is_control(text) && text[0] != '\t' && text[0] != '\n';
     if (length == 0 || control) {
       out += kReplacement;
     } else if (const std::string_view name = reference(text[0]); !name.empty()) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "patcher/base/counted.h"
 #include "patcher/hunk/place.h"
 #include "patcher/report/diff.h"
 #include "patcher/report/html.h"
@@ -16,90 +17,80 @@ using Kind = HunkLine::Kind;
 
 // --- one file of one patch
 
-class FileView {
- public:
-  FileView(const PatchPlan& plan, const std::string& path)
-      : path_(path), before_(plan.before.get(path)), after_(plan.after.get(path)) {
-    if (!before_.exists()) return;
-    for (const FileChange& change : plan.patch->changes) {
-      if (change.path == path) mark_anchors(change);
+// Which lines of the file before the patch its anchors are at.
+std::vector<bool> anchored_lines(const Patch& patch, const PatchedFile& file) {
+  if (!file.before.exists()) return {};
+  const Lines& lines = file.before.source->lines();
+  std::vector<bool> anchored(lines.count());
+  for (const FileChange& change : patch.changes) {
+    if (change.path != file.path) continue;
+    for (const Hunk& hunk : change.hunks) {
+      const Placement result = place_hunk(*file.before.source, hunk);
+      if (result.failure) continue;
+      const size_t last = lines.line_of(std::max(result.end, 1u) - 1);
+      for (size_t l = lines.line_of(result.begin); l <= last; ++l)
+        anchored[l] = true;
     }
   }
+  return anchored;
+}
 
-  bool changed() const { return !same_state(before_, after_); }
+// A line's number and code; its kinds are classes of the style sheet.
+std::string cell(size_t line, std::string_view number_kind, std::string_view kind,
+                 const std::string& code) {
+  return fmt::format("<i class=\"{}\">{}</i><code class=\"{}\">{}</code>", number_kind, line + 1,
+                     kind, code);
+}
+
+constexpr const char* kNoCell = "<i class=\"none\"></i><code class=\"none\"></code>";
+
+class FileView {
+ public:
+  FileView(const Patch& patch, const PatchedFile& file)
+      : file_(file),
+        anchored_(anchored_lines(patch, file)),
+        left_(file.before.exists() ? *file.before.source : nothing_),
+        right_(file.after.exists() ? *file.after.source : nothing_) {}
 
   std::string html() const {
-    const std::string_view old_bytes = bytes(before_);
-    const std::string_view new_bytes = bytes(after_);
-    const DiffCount n = count_changes(old_bytes, new_bytes);
-    const char* what = !before_.exists() ? " (new)" : !after_.exists() ? " (deleted)" : "";
+    const DiffCount n = file_.count();
     std::string out =
         fmt::format("<details open><summary><code>{}</code>{} +{} &minus;{}</summary>\n",
-                    html_escaped(path_), what, n.added, n.removed);
-    const Source nothing("none", "");
-    const ColoredLines left(before_.exists() ? *before_.source : nothing);
-    const ColoredLines right(after_.exists() ? *after_.source : nothing);
-    for (const DiffHunk& hunk : diff_hunks(old_bytes, new_bytes)) {
+                    html_escaped(file_.path), file_.remark(), n.added, n.removed);
+    for (const DiffHunk& hunk : diff_hunks(file_.old_bytes(), file_.new_bytes())) {
       out += fmt::format("<div class=\"hunk\"><div class=\"at\">{}</div>\n", hunk_header(hunk));
       for (const DiffRow& row : pair_rows(hunk))
-        out += row_html(row, left, right);
+        out += row_html(row);
       out += "</div>\n";
     }
     return out + "</details>\n";
   }
 
  private:
-  static std::string_view bytes(const FileState& state) {
-    return state.exists() ? std::string_view(state.source->bytes()) : std::string_view();
-  }
-
-  void mark_anchors(const FileChange& change) {
-    const Lines& lines = before_.source->lines();
-    anchor_.resize(lines.count());
-    for (const Hunk& hunk : change.hunks) {
-      const Placement result = place_hunk(*before_.source, hunk);
-      if (result.failure) continue;
-      const size_t last = lines.line_of(std::max(result.end, 1u) - 1);
-      for (size_t l = lines.line_of(result.begin); l <= last; ++l)
-        anchor_[l] = true;
-    }
-  }
-
-  std::string row_html(const DiffRow& row, const ColoredLines& left,
-                       const ColoredLines& right) const {
+  std::string row_html(const DiffRow& row) const {
     std::pair<Spans, Spans> spans;
     const bool same = row.left != nullptr && row.left->kind == ' ';
     if (row.left != nullptr && row.right != nullptr && !same) {
       spans = changed_words(row.left->text, row.right->text);
     }
-    std::string out;
+    std::string left = kNoCell;
     if (row.left != nullptr) {
       const size_t l = row.left->before_line;
-      const bool anchor = l < anchor_.size() && anchor_[l];
-      const std::string kind = std::string(same ? "" : "del") + (anchor ? " anchor" : "");
-      out += cell(l, kind, left.line(l, spans.first), "");
-    } else {
-      out += "<i class=\"none\"></i><code class=\"none\"></code>";
+      const bool anchor = l < anchored_.size() && anchored_[l];
+      left = cell(l, "", std::string(same ? "" : "del") + (anchor ? " anchor" : ""),
+                  left_.line(l, spans.first));
     }
-    if (row.right != nullptr) {
-      const size_t l = row.right->after_line;
-      out += cell(l, same ? "twin" : "add", right.line(l, spans.second), same ? "twin" : "");
-    } else {
-      out += "<i class=\"none\"></i><code class=\"none\"></code>";
-    }
-    return out + "\n";
+    if (row.right == nullptr) return left + kNoCell + "\n";
+    const size_t l = row.right->after_line;
+    return left + cell(l, same ? "twin" : "", same ? "twin" : "add", right_.line(l, spans.second)) +
+           "\n";
   }
 
-  static std::string cell(size_t line, std::string_view kind, const std::string& code,
-                          std::string_view number_kind) {
-    return fmt::format("<i class=\"{}\">{}</i><code class=\"{}\">{}</code>", number_kind, line + 1,
-                       kind, code);
-  }
-
-  const std::string& path_;
-  FileState before_;
-  FileState after_;
-  std::vector<bool> anchor_;  // by line of the file before
+  const PatchedFile& file_;
+  const Source nothing_{"none", ""};
+  const std::vector<bool> anchored_;
+  const ColoredLines left_;
+  const ColoredLines right_;
 };
 
 // --- one patch
@@ -183,10 +174,8 @@ std::string section(const PatchPlan& p) {
       verdict_html(p.verdict), n.added, n.removed);
   out += paragraphs(p.patch->why) + findings_html(p);
   if (is_refusal(p.verdict)) return out + written_changes(*p.patch) + "</section>\n";
-  for (const std::string& path : p.paths) {
-    const FileView view(p, path);
-    if (view.changed()) out += view.html();
-  }
+  for (const PatchedFile& file : changed_files(p))
+    out += FileView(*p.patch, file).html();
   return out + "</section>\n";
 }
 
@@ -206,9 +195,9 @@ std::string review_page(const Plan& plan, const std::string& title) {
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
       "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n"
-      "<p class=\"meta\">{2} patch{3}. <span class=\"legend\">The bar marks the lines of an "
-      "anchor.</span></p>\n",
-      html_escaped(title), kReviewStyle, plan.patches.size(), plan.patches.size() == 1 ? "" : "es");
+      "<p class=\"meta\">{2}. <span class=\"legend\">The bar marks the lines of an anchor."
+      "</span></p>\n",
+      html_escaped(title), kReviewStyle, counted(plan.patches.size(), "patch"));
   out += contents(plan);
   for (const PatchPlan& p : plan.patches)
     out += section(p);

@@ -62,18 +62,6 @@ size_t columns_of(std::string_view text) {
   return columns;
 }
 
-std::string printable(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : ' ');
-    const bool high = c == 0xC2 && next >= 0x80 && next < 0xA0;  // U+0080 to U+009F
-    if (high) ++i;
-    out += high || c < 0x20 || c == 0x7f ? ' ' : text[i];
-  }
-  return out;
-}
-
 std::string_view cut_to(std::string_view text, size_t columns) {
   const Utf8Locale utf8;
   size_t at = 0;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <string_view>
 
 namespace patcher {
@@ -10,10 +9,6 @@ namespace patcher {
 // locale, never the user's; a system without that locale counts a code point as one column. Bytes
 // that are no UTF-8 and characters that cannot be printed count one each.
 size_t columns_of(std::string_view text);
-
-// Text of a tree or a patch in one line of a report: every control character is a blank, so that
-// none moves the cursor, colours or hides what stands there. Not for the bytes of a diff.
-std::string printable(std::string_view text);
 
 // The longest beginning of `text` of at most `columns` columns; whole characters, each with what
 // combines with it.

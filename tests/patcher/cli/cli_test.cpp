@@ -258,9 +258,9 @@ TEST(Program, ColourIsForTerminalsAndAskedFor) {
                                          series.c_str()};
   std::ostringstream out;
   std::ostringstream err;
-  run_cli(args, out, err, {.out_is_terminal = true, .no_color = true});
+  run_cli(args, out, err, {.out_is_terminal = true, .err_is_terminal = true, .no_color = true});
   EXPECT_FALSE(holds(out.str(), "\x1b["));
-  run_cli(args, out, err, {.out_is_terminal = true});
+  run_cli(args, out, err, {.out_is_terminal = true, .err_is_terminal = true});
   EXPECT_TRUE(holds(out.str(), "\x1b["));
 }
 

@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "patcher/report/diff_view.h"
-#include "patcher/report/report.h"
+#include "patcher/report/json_report.h"
 #include "patcher/series/judge.h"
 
 namespace {
@@ -57,9 +57,8 @@ void show(const Patch& patch, const FileMap& before) {
                  .after = j.after};
   side_by_side(plan, 80, true);
   colored_diff(plan);
-  const nlohmann::json all = findings_json(explained(j.failures));
-  const std::string text = all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
-  if (!nlohmann::json::accept(text)) broken("the report is JSON", j);
+  if (!nlohmann::json::accept(json_text(findings_json(explained(j.failures)))))
+    broken("the report is JSON", j);
 }
 
 }  // namespace

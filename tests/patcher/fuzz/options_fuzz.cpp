@@ -6,10 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "patcher/base/error.h"
-#include "patcher/cli/options.h"
+#include "patcher/cli/command_line.h"
 #include "patcher/write/journal.h"
 
 namespace {
@@ -26,11 +25,15 @@ void command_line(std::string_view text) {
   std::vector<const char*> args;
   for (const std::string& word : words)
     args.push_back(word.c_str());
-  Options options;
-  std::ostringstream out;
-  std::ostringstream err;
-  const auto code = parse_options(args, options, out, err);
-  if (code && *code != 0 && err.str().find("patcher: ") != 0) std::abort();
+  CommandLine line;
+  try {
+    const Asked asked = line.parse(args);
+    const int told = (asked.command != nullptr ? 1 : 0) + (asked.text.empty() ? 0 : 1) +
+                     (asked.fault.empty() ? 0 : 1);
+    if (told != 1) std::abort();
+  } catch (const BrokenEnvironment&) {
+    return;
+  }
 }
 
 void journal(std::string_view text) {

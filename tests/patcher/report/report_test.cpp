@@ -5,11 +5,26 @@
 #include <set>
 
 #include "patcher/base/verdict.h"
-#include "patcher/cli/manual.h"
+#include "patcher/cli/command_line.h"
 #include "tests/patcher/scratch.h"
 
 namespace patcher {
 namespace {
+
+std::vector<VerbRow> all_verbs() {
+  return CommandLine().verbs();
+}
+
+std::set<std::string> all_options() {
+  std::set<std::string> names;
+  std::vector<VerbRow> verbs = all_verbs();
+  verbs.push_back({nullptr, program_options()});
+  for (const VerbRow& verb : verbs) {
+    for (const OptionRow& row : verb.options)
+      names.insert(row.names.back());
+  }
+  return names;
+}
 
 std::vector<std::string> split(const std::string& text) {
   std::istringstream in(text);
@@ -32,14 +47,14 @@ std::set<std::string> options_in(const std::string& text) {
 TEST(Manual, EveryVerbHasAPageWithExamplesAndExitCodes) {
   Scratch s;
   for (const VerbRow& verb : all_verbs()) {
-    ASSERT_EQ(s.run_plain({"patcher", "help", std::string(verb.name)}), 0);
+    ASSERT_EQ(s.run_plain({"patcher", "help", std::string(verb.manual->name)}), 0);
     const std::string page = s.out;
-    EXPECT_TRUE(holds(page, "Examples:")) << verb.name;
-    EXPECT_TRUE(holds(page, "  20  outdated")) << verb.name;
+    EXPECT_TRUE(holds(page, "Examples:")) << verb.manual->name;
+    EXPECT_TRUE(holds(page, "  20  outdated")) << verb.manual->name;
     std::istringstream lines(page);
     for (std::string line; std::getline(lines, line);)
-      EXPECT_LE(line.size(), 100u) << verb.name << ": " << line;
-    ASSERT_EQ(s.run_plain({"patcher", std::string(verb.name), "--help"}), 0);
+      EXPECT_LE(line.size(), 100u) << verb.manual->name << ": " << line;
+    ASSERT_EQ(s.run_plain({"patcher", std::string(verb.manual->name), "--help"}), 0);
     EXPECT_EQ(s.out, page);
   }
   // As apply.sh runs it, with options before the verb.
@@ -53,12 +68,11 @@ TEST(Manual, EveryVerbHasAPageWithExamplesAndExitCodes) {
 
 TEST(Manual, NamesOnlyOptionsThatExistAndEachVerbsOwn) {
   Scratch s;
-  s.run_plain({"patcher", "--help"});
-  const std::set<std::string> known = options_in(s.out);
+  const std::set<std::string> known = all_options();
   for (const VerbRow& verb : all_verbs()) {
-    s.run_plain({"patcher", "help", std::string(verb.name)});
+    s.run_plain({"patcher", "help", std::string(verb.manual->name)});
     for (const std::string& name : options_in(s.out))
-      EXPECT_TRUE(known.contains(name)) << verb.name << " " << name;
+      EXPECT_TRUE(known.contains(name)) << verb.manual->name << " " << name;
   }
   s.run_plain({"patcher", "help", "apply"});
   EXPECT_FALSE(options_in(s.out).contains("--stat"));
@@ -76,12 +90,54 @@ std::string command_in(std::string line) {
 TEST(Manual, ItsExamplesAreCommandLines) {
   Scratch s;
   for (const VerbRow& verb : all_verbs()) {
-    ASSERT_FALSE(verb.examples.empty()) << verb.name;
-    for (std::string_view example : verb.examples) {
+    ASSERT_FALSE(verb.manual->examples.empty()) << verb.manual->name;
+    for (std::string_view example : verb.manual->examples) {
       const std::string line(example.substr(example.find('\n') + 1));
       EXPECT_NE(s.run_plain(split(command_in(line))), kExitUsage) << line << "\n" << s.err;
     }
   }
+}
+
+// An option of another verb is told as such; one that no verb has is not known.
+TEST(Manual, AnOptionIsItsVerbs) {
+  Scratch s;
+  EXPECT_EQ(s.run_plain({"patcher", "apply", "--stat"}), kExitUsage);
+  EXPECT_TRUE(holds(s.err, "apply does not take --stat, which belongs to diff\n")) << s.err;
+  EXPECT_EQ(s.run_plain({"patcher", "--rev=x", "--apply"}), kExitUsage);
+  EXPECT_TRUE(holds(s.err, "apply does not take --rev, which belongs to check, diff, carry\n"));
+  EXPECT_EQ(s.run_plain({"patcher", "check", "--what"}), kExitUsage);
+  EXPECT_TRUE(holds(s.err, "--what")) << s.err;
+  EXPECT_EQ(s.run_plain({"patcher", "check", "more"}), kExitUsage);
+  EXPECT_TRUE(holds(s.err, "more")) << s.err;
+}
+
+// The words are read before it is known which verb they are of.
+TEST(Manual, AnOptionTakesAValueWithEveryVerbOrWithNone) {
+  std::map<std::string, bool> takes;
+  for (const VerbRow& verb : all_verbs()) {
+    for (const OptionRow& row : verb.options) {
+      const auto [it, fresh] = takes.emplace(row.names.back(), !row.value.empty());
+      EXPECT_EQ(it->second, !row.value.empty()) << row.names.back();
+    }
+  }
+}
+
+// Wrappers give options before the words that they pass on.
+TEST(Manual, TheVerbMayStandAnywhere) {
+  Scratch s;
+  s.file("a.cpp", "int a;\n");
+  s.patch("1.patch", kChangeA);
+  const std::string root = s.root().string();
+  const std::string series = (s.patches() / "series").string();
+  EXPECT_EQ(s.run_plain({"patcher", "--root", root, "--series=" + series, "--json", "apply",
+                         "--until", "1", "--expect-changes"}),
+            0)
+      << s.err;
+  EXPECT_EQ(nlohmann::json::parse(s.out)["verb"], "apply");
+  EXPECT_EQ(s.run_plain({"patcher", "--until=1", "--root", root, "--revert", "--series", series}),
+            0)
+      << s.err;
+  EXPECT_EQ(s.bytes("a.cpp"), "int a;\n");
 }
 
 TEST(Manual, FormatsThatContradictAreUsageErrors) {
@@ -162,7 +218,7 @@ TEST_F(Completion, OfBashOffersPathsWhereTheyAreWanted) {
 
 // As bash's own help of `complete` has it, and as the manual's example does it.
 TEST_F(Completion, OfBashIsSourcedAsTheManualSays) {
-  const std::string example(find_verb("completion")->examples.front());
+  const std::string example(completion_manual().examples.front());
   EXPECT_TRUE(holds(example, "\nsource <(patcher completion bash)")) << example;
   s.run_plain({"patcher", "completion", "bash"});
   write_bytes(s.directory() / "completion", s.out);
@@ -206,8 +262,7 @@ TEST_F(Completion, OfFishOffersFilesToImportOnly) {
 }
 
 TEST_F(Completion, OfEveryShellKnowsEveryOption) {
-  s.run_plain({"patcher", "--help"});
-  std::set<std::string> known = options_in(s.out.substr(0, s.out.find("Verbs:")));
+  const std::set<std::string> known = all_options();
   for (const char* shell : {"bash", "zsh", "fish"}) {
     ASSERT_EQ(s.run_plain({"patcher", "completion", shell}), 0);
     for (const std::string& name : known) {

@@ -1,0 +1,80 @@
+#include "patcher/cli/option_groups.h"
+#include "patcher/cli/trees.h"
+#include "patcher/series/plan.h"
+
+namespace patcher {
+namespace {
+
+const Manual kManual = {
+    "check",
+    "dry run: judge every patch on the tree, write nothing (the default)",
+    R"(Prints one line a patch with its verdict, then what is wrong, with file:line and the nearest
+candidate, and what is worth to note. Patch k is judged on the result of patches 1 to k-1;
+all refusals are reported in one run. A patch that is in the tree counts as applied; where nobody
+has applied any, as in upstream's tree, --unpatched makes it obsolete. With --diffs, says too where
+a patch still applies but gives another diff than the one stored, because its surroundings changed.
+With --base or --base-rev, the tree that the series was made for, refuses too a patch that applies
+but adds a line that uses a name which is gone since, or calls a function whose parameters changed;
+and says of a patch without a place where carry would place it.
+A place that does not parse is refused: damaged_parse. Macros with names in capitals that stand
+for attributes, parts of strings or statements are read as the preprocessor would read them; a
+statement that an #if cuts through is as good as damaged, and what is around it is not.)",
+    {"# would the series apply to src?\npatcher check --root src --series patches/series",
+     "# annotations on a pull request\npatcher check --root src --format github",
+     "# every night in CI, against upstream's newest\n"
+     "patcher check --root src --rev origin/main --unpatched --format github",
+     "# for a code scanning service\npatcher check --root src --format sarif",
+     "# does each patch still mean what it meant on v1?\npatcher check --base v1 --root v2",
+     "# the same, both from one repository\n"
+     "patcher check --root src --base-rev v1 --rev v2",
+     "# have the stored diffs drifted?\npatcher check --diffs patches/diffs"}};
+
+class Check : public Command {
+ public:
+  const Manual& manual() const override { return kManual; }
+
+  void add_options(CLI::App& app) override {
+    add_common_options(app, common, {"text", "json", "github", "sarif"});
+    add_part_options(app, part_);
+    add_expect_changes(app, run_.expect_changes);
+    add_rev(app, rev_);
+    add_base_options(app, base_);
+    add_follow_moves(app, base_);
+    app.add_flag("--unpatched", unpatched_,
+                 "Nobody has applied the series here: a patch that is in the tree is obsolete");
+    app.add_option("--diffs", run_.diffs, "Compare with the diffs stored there")
+        ->option_text("DIR");
+  }
+
+  std::string contradiction() const override {
+    if (base_.follow_moves && !base_.given()) return "--follow-moves belongs to check --base";
+    return {};
+  }
+
+  int run(Reporter& report) override {
+    const Series series = load_series(common, part_);
+    if (!series.errors.empty()) return report.malformed(series.errors);
+    std::vector<Finding> errors;
+    const auto review = base_review(series, common, base_, rev_, report, errors);
+    if (!errors.empty()) return report.malformed(errors, base_.tree(common));
+    const FileMap tree = dry_tree(common, rev_, report);
+    return report.plan(
+        plan_apply(series, tree, review.get(), unpatched_ ? InTree::kUpstream : InTree::kAnybody),
+        run_);
+  }
+
+ private:
+  PartOptions part_;
+  BaseOptions base_;
+  PlanRun run_;
+  std::string rev_;
+  bool unpatched_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> check_command() {
+  return std::make_unique<Check>();
+}
+
+}  // namespace patcher

@@ -1,0 +1,72 @@
+#include "patcher/cli/trees.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "patcher/base/error.h"
+#include "patcher/git/revision_tree.h"
+#include "patcher/write/journal.h"
+
+namespace patcher {
+namespace {
+
+// The call of carry for the trees and the series of a check or apply with a base.
+std::string call_of_carry(const CommonOptions& common, const BaseOptions& base,
+                          const std::string& rev) {
+  std::string call = "patcher carry";
+  if (base.rev.empty() || base.tree(common) != common.root) call += " --base " + base.directory;
+  if (!base.rev.empty()) call += " --base-rev " + base.rev;
+  call += " --root " + common.root;
+  if (!rev.empty()) call += " --rev " + rev;
+  return fmt::format("{} --series {}{} --out-dir DIR", call, common.series,
+                     base.follow_moves ? " --follow-moves" : "");
+}
+
+}  // namespace
+
+FileMap open_tree(const std::string& directory, const std::string& rev, Reporter& report,
+                  void (Reporter::*tell)(Revision)) {
+  if (rev.empty()) return FileMap(std::make_shared<const TreeRoot>(directory));
+  const auto repository = Repository::around(directory);
+  const Revision revision = repository->resolve(rev);
+  (report.*tell)(revision);
+  return FileMap(std::make_shared<RevisionTree>(repository, revision));
+}
+
+FileMap dry_tree(const CommonOptions& common, const std::string& rev, Reporter& report) {
+  if (rev.empty() && has_journal(TreeRoot(common.root))) {
+    throw BrokenEnvironment(fmt::format(
+        "{}/{}: a run was cut off; `patcher apply` or `revert` finishes or rolls it back first",
+        common.root, kJournalName));
+  }
+  return open_tree(common.root, rev, report, &Reporter::judged);
+}
+
+void settle_journal(const TreeRoot& root, Reporter& report) {
+  const Recovery done = recover(root);
+  if (done == Recovery::kNothing) return;
+  report.note(fmt::format("a run that was cut off was {}",
+                          done == Recovery::kFinished ? "finished" : "rolled back"));
+}
+
+std::unique_ptr<BaseReview> base_review(const Series& series, const CommonOptions& common,
+                                        const BaseOptions& base, const std::string& rev,
+                                        Reporter& report, std::vector<Finding>& errors) {
+  if (!base.given()) return nullptr;
+  const FileMap tree = open_tree(base.tree(common), base.rev, report, &Reporter::based_on);
+  const auto& patches = series.patches;
+  if (!std::all_of(patches.begin(), patches.end(), [](const auto& p) { return p.usable(); })) {
+    return nullptr;
+  }
+  std::vector<BaseStep> steps = base_steps(series, tree, errors);
+  if (!errors.empty()) return nullptr;
+  return std::make_unique<BaseReview>(std::move(steps), call_of_carry(common, base, rev),
+                                      move_rule(base));
+}
+
+MoveRule move_rule(const BaseOptions& base) {
+  return base.follow_moves ? MoveRule::kFollow : MoveRule::kRefuse;
+}
+
+}  // namespace patcher
