@@ -32,6 +32,12 @@ runtime::EngineOptions engine_options(const EngineSettings& settings,
 
 std::filesystem::path find_model(const std::filesystem::path& model) {
   if (!model.empty()) return model;
+  // Where it is installed with the program, wherever that is; else, in a build folder, the
+  // source's.
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path installed = program.parent_path() / MODEL_FROM_PROGRAM;
+  if (std::filesystem::exists(installed / "config.json")) return installed.lexically_normal();
   const std::filesystem::path built_in = DEFAULT_MODEL_DIR;
   if (std::filesystem::exists(built_in / "config.json")) return built_in;
   throw std::runtime_error(fmt::format(

@@ -55,10 +55,14 @@ std::vector<SharedOption> shared_options(const std::vector<VerbRow>& verbs) {
   return out;
 }
 
-// bashcompinit stands on compinit, which a shell may not have run yet.
+// It may be sourced, or lie as `_patcher` in a folder of $fpath, whose first line says what it is
+// for and which runs at the first completion. bashcompinit stands on compinit, which a shell may
+// not have run yet.
 constexpr const char* kZshStart =
+    "#compdef patcher\n"
     "(( $+functions[compdef] )) || { autoload -U compinit && compinit }\n"
     "autoload -U +X bashcompinit && bashcompinit\n";
+constexpr const char* kZshEnd = "[[ ${funcstack[1]} != _patcher ]] || _bash_complete -F _patcher\n";
 
 // --- bash (zsh runs the same functions after bashcompinit)
 
@@ -162,7 +166,7 @@ std::string fish_script(const std::vector<VerbRow>& verbs) {
 
 std::string completion_script(std::string_view shell, const std::vector<VerbRow>& verbs) {
   if (shell == "bash") return bash_script(verbs);
-  if (shell == "zsh") return kZshStart + bash_script(verbs);
+  if (shell == "zsh") return kZshStart + bash_script(verbs) + kZshEnd;
   return shell == "fish" ? fish_script(verbs) : std::string();
 }
 
