@@ -50,8 +50,8 @@ Session::Session(const EngineSettings& settings, const Streams& streams)
       model_(model::Model::load(directory_)),
       backend_(kernels::make_backend(settings.backend, {.threads = settings.threads,
                                                         .row_invariant = settings.row_invariant})),
-      network_(model_, *backend_),
-      options_(engine_options(settings, model_.config(), streams)) {}
+      options_(engine_options(settings, model_.config(), streams)),
+      network_(model_, *backend_, options_.context) {}
 
 std::unique_ptr<runtime::Engine> Session::make_engine() const {
   return std::make_unique<runtime::Engine>(network_, options_);

@@ -30,8 +30,8 @@ class Session {
   std::filesystem::path directory_;
   model::Model model_;
   std::unique_ptr<kernels::Backend> backend_;
-  runtime::Network network_;
   runtime::EngineOptions options_;
+  runtime::Network network_;
 };
 
 // `model`, or the built-in model's folder if it is empty. Throws std::runtime_error if there is

@@ -26,9 +26,9 @@ std::size_t ring_rows(const Network& network, const EngineOptions& options) {
 }
 
 StateShape shape_of(const Network& network, const EngineOptions& options) {
-  require(options.context >= 1 && options.context <= network.config().max_positions,
+  require(options.context >= 1 && options.context <= network.positions(),
           "a context of {} tokens is outside the model's 1 to {}", options.context,
-          network.config().max_positions);
+          network.positions());
   require(options.prompt_rows >= 1 && options.prompt_rows <= options.context,
           "prompt_rows {} is outside 1 to {}, the context", options.prompt_rows, options.context);
   return {options.context, options.prompt_rows, ring_rows(network, options)};

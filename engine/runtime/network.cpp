@@ -1,5 +1,6 @@
 #include "runtime/network.h"
 
+#include <algorithm>
 #include <array>
 
 #include "numerics/rotary_scaling.h"
@@ -21,8 +22,11 @@ std::unique_ptr<kernels::Buffer> upload(kernels::Backend& backend,
 
 }  // namespace
 
-Network::Network(const model::Model& model, kernels::Backend& backend)
-    : config_(model.config()), backend_(backend) {
+Network::Network(const model::Model& model, kernels::Backend& backend, std::size_t positions)
+    : config_(model.config()),
+      backend_(backend),
+      positions_(positions == 0 ? config_.max_positions
+                                : std::min(positions, config_.max_positions)) {
   const model::Weights& weights = model.weights();
   embedding = backend.place(weights.embedding, config_.vocabulary * config_.hidden);
   final_norm = place(weights.final_norm);
@@ -39,7 +43,7 @@ Network::Network(const model::Model& model, kernels::Backend& backend)
                    .head_norm = place(weights.mtp->head_norm)};
   }
   for (const numerics::RotarySpec& spec : config_.rotaries) {
-    const numerics::RotaryAngles angles = numerics::rotary_angles(config_.max_positions, spec);
+    const numerics::RotaryAngles angles = numerics::rotary_angles(positions_, spec);
     tables_.push_back({upload(backend, angles.cosine), upload(backend, angles.sine)});
   }
 }

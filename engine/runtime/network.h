@@ -41,13 +41,15 @@ struct MtpLayer {
 // Const after construction. Refers to `model` and `backend`, which must outlive it.
 class Network {
  public:
-  // Throws BackendError if the backend has no room.
-  Network(const model::Model& model, kernels::Backend& backend);
+  // Rotary tables are made for `positions`, the longest context of the engines that will run it;
+  // 0, and whatever is more, means the model's own. Throws BackendError if the backend has no room.
+  Network(const model::Model& model, kernels::Backend& backend, std::size_t positions = 0);
 
   const model::ModelConfig& config() const { return config_; }
   kernels::Backend& backend() const { return backend_; }
   kernels::HeadShape heads() const;
-  // Covers positions [0, config().max_positions).
+  std::size_t positions() const { return positions_; }
+  // Covers positions [0, positions()).
   kernels::RotaryTable rotary(const Layer& layer) const;
   // What attention and MLP add is normed or scaled before it goes into the stream.
   bool adds_branches() const {
@@ -64,8 +66,9 @@ class Network {
  private:
   const model::ModelConfig& config_;
   kernels::Backend& backend_;
+  std::size_t positions_;
   struct Table {
-    std::unique_ptr<kernels::Buffer> cosine, sine;  // [max_positions, rotary_size / 2]
+    std::unique_ptr<kernels::Buffer> cosine, sine;  // [positions, rotary_size / 2]
   };
   std::vector<Table> tables_;  // one for each of config().rotaries
   // Stacked biases of each layer; the backend may read them in place.
