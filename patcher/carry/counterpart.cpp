@@ -126,7 +126,9 @@ KinshipAnswer Counterparts::level(const Outline::Level& base, const Outline::Lev
   const auto weigh = [&](const std::vector<Tokens>& parts, const Outline::Level& level,
                          const Tokens& one, bool in_base) {
     for (size_t i = 1; i < parts.size(); ++i) {
-      if (likeness(parts[0], parts[i]) < kAlike) continue;
+      const double alike = likeness(one, parts[i]);
+      const bool better = alike >= kAlike && alike > likeness(one, parts[0]);
+      if (!better && likeness(parts[0], parts[i]) < kAlike) continue;
       const Kinship k = decide(one, parts[0], parts[i], weights);
       if (k <= out.kinship) continue;
       out = {.kinship = k, .rival = level.siblings[i - 1].begin, .rival_in_base = in_base};
@@ -262,6 +264,9 @@ KinshipAnswer Counterparts::check(const ChangeBlock& block, std::string_view add
   // From the outermost on, so that each level is inside of those that are known to be the same.
   for (size_t i = own.size(); i-- > 0;) {
     const Outline::Level* best = most_alike(own[i], there);
+    const bool at_edge =
+        from.base == to.base && (own[i].part.begin == from.base || own[i].part.end == from.base);
+    if (best == nullptr && at_edge) return {.kinship = Kinship::kRefuted};
     if (best == nullptr) continue;
     const KinshipAnswer answer = level(own[i], *best);
     if (answer.kinship == Kinship::kRefuted) return answer;

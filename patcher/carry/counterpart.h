@@ -22,8 +22,9 @@ enum class Kinship {
 };
 
 struct KinshipAnswer {
+  static constexpr size_t kNone = static_cast<size_t>(-1);
   Kinship kinship = Kinship::kProven;
-  size_t rival = 0;            // not kProven: the look-alike's first code token,
+  size_t rival = kNone;        // not kProven: the look-alike's first code token,
   bool rival_in_base = false;  // in the base, or in the target
 };
 

@@ -183,7 +183,7 @@ std::vector<Outline::Level> Outline::around(size_t begin, size_t end, const Edge
     const Part own = unit(row);
     if (!leaf) add(own, false, units_beside(row, own));
     const Part lines = paragraph(row);
-    if (lines.end - lines.begin > own.end - own.begin) {
+    if (begin == end || lines.end - lines.begin > own.end - own.begin) {
       add(lines, true, paragraphs_beside(row, lines));
     }
     if (rows_[row].parent == kNone) return out;

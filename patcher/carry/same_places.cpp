@@ -93,6 +93,10 @@ Finding stray_finding(const TokenIndex& base, const TokenIndex& target, const Ch
     f.candidates.push_back(target.source().candidate(byte));
   }
   const bool sure = answer.kinship == Kinship::kRefuted;
+  if (answer.rival == KinshipAnswer::kNone) {
+    f.message = "what the added lines are the edge of in the old base is not here";
+    return f;
+  }
   f.message = answer.rival_in_base
                   ? fmt::format(
                         "{} what line {} of the old base has, which looks like what was changed; "
