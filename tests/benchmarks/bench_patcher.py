@@ -3,6 +3,7 @@
 git binary, which nothing else here does.
 
     bench_patcher.py PATCHER [--runs N] [--history GIT_DIR]
+    bench_patcher.py PATCHER --sizes [FACTOR]
 
 1. the series of this repository over engine/, and its stored diffs given to git
 2. a synthetic series of 300 patches over a tree of 2,000 files, and the same as diffs
@@ -11,6 +12,10 @@ git binary, which nothing else here does.
    C++ files of it that changed most
 
 Prints the least and the median of N runs: process time (user and system), then wall time, in milliseconds.
+
+With --sizes instead: one run each over growing inputs, made by this script: hunks in one patch, lines of a file,
+patches over one file, patches over as many files; the same as diffs for `git apply --check`; and the other verbs on the
+largest patch. Prints process time in seconds and peak memory in MiB. FACTOR makes all of it smaller or larger.
 """
 import argparse
 import collections
@@ -192,13 +197,94 @@ def real_history(patcher, repository, scratch, count=1000):
             [patcher, "drift", f"{base}..HEAD", "--root", repository, "--series", series], 1, want=None)
 
 
+def measured(command, stdin=None):
+    """Process time in s and peak memory in MiB of one run, and its exit code."""
+    with tempfile.TemporaryFile() as given:
+        given.write(stdin or b"")
+        given.seek(0)
+        child = subprocess.Popen(command, stdin=given, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, child.returncode
+
+
+def sized_tree(scratch, lines, patches, hunks, files=1, ending="cpp", scoped=False):
+    """A tree of `files` files of `lines` lines and a series whose patches share its steps evenly."""
+    shutil.rmtree(scratch, ignore_errors=True)
+    steps = lines // 10
+    for file in range(files):
+        write(os.path.join(scratch, "tree", f"f{file}.{ending}"), "".join(function(0, i) for i in range(steps)))
+    names = []
+    for p in range(patches):
+        path = f"f{p % files}.{ending}"
+        text = f"Subject: Change {p}\nWhy: To measure.\n\n--- {path}\n+++ {path}\n"
+        for h in range(hunks):
+            i = (p // files * hunks + h) * steps // (-(-patches // files) * hunks)
+            text += (f"@@ {f'part_0_step_{i}' if scoped else 'file'} @@\n-    sum ^= combine_{i}(sum, row);\n"
+                     f"+    sum ^= combine_{i}(sum, row + 1);\n+    check(sum);\n")
+        names.append(f"{p:05}.patch")
+        write(os.path.join(scratch, "patches", names[-1]), text)
+    write(os.path.join(scratch, "patches", "series"), "\n".join(names) + "\n")
+    return os.path.join(scratch, "tree"), os.path.join(scratch, "patches", "series")
+
+
+def show(name, ours, git=None):
+    row = f"| {name} | {ours[0]:.2f} | {ours[1]:,.0f} |"
+    print(row + (f" {git[0]:.2f} | {git[1]:,.0f} |" if git else " | |"), flush=True)
+    if ours[2] != 0 or (git and git[2] != 0):
+        raise SystemExit(f"{name}: exit codes {ours[2]} and {git[2] if git else 0}")
+
+
+def sizes(patcher, scratch, factor):
+    def n(count):
+        return max(1, int(count * factor))
+
+    def row(name, *arguments, **options):
+        tree, series = sized_tree(os.path.join(scratch, "sized"), *arguments, **options)
+        ours = measured([patcher, "check", "--root", tree, "--series", series])
+        diffs = os.path.join(scratch, "sized", "diffs")
+        timed([patcher, "diff", "--root", tree, "--series", series, "--out-dir", diffs])
+        show(name, ours, measured(["git", "-C", tree, "apply", "--check", "-"], concatenated(diffs)))
+
+    print("| | patcher, s | MiB | git, s | MiB |\n|---|---:|---:|---:|---:|")
+    for lines, hunks in ((10000, 100), (50000, 1000), (60000, 4000)):
+        row(f"{n(lines):,} lines, {n(hunks):,} hunks", n(lines), 1, n(hunks))
+    row("the same, each in its function", n(60000), 1, n(4000), scoped=True)
+    for ending in ("cpp", "txt"):
+        row(f"{n(1000000):,} lines (.{ending}), 10 hunks", n(1000000), 1, 10, ending=ending)
+    for patches in (500, 1000, 2000):
+        row(f"{n(patches):,} patches over one file of {n(20000):,} lines", n(20000), n(patches), 1)
+    for patches in (1000, 2000, 4000):
+        row(f"{n(patches):,} patches over as many files", 80, n(patches), 1, files=n(patches))
+    tree, series = sized_tree(os.path.join(scratch, "sized"), n(60000), 1, n(4000))
+    place = ["--root", tree, "--series", series]
+    diffs = os.path.join(scratch, "diffs")
+    hunks = f"{n(60000):,} lines, {n(4000):,} hunks: "
+    show(hunks + "diff", measured([patcher, "diff", *place, "--out-dir", diffs]))
+    diff = os.path.join(diffs, os.listdir(diffs)[0])
+    show(hunks + "import", measured([patcher, "import", "--base", tree, "--out-dir", os.path.join(scratch, "made"), diff]))
+    base = os.path.join(scratch, "base")
+    shutil.copytree(tree, base)
+    for name in os.listdir(tree):
+        text = open(os.path.join(tree, name), encoding="utf-8").read()
+        write(os.path.join(tree, name), text.replace("finish_0(sum, rows)", "finish_0(sum, rows, 1)"))
+    show(hunks + "carry", measured([patcher, "carry", *place, "--base", base, "--out-dir", os.path.join(scratch, "carried")]))
+    for verb in ("apply", "check", "revert"):
+        show(hunks + ("check, applied" if verb == "check" else verb), measured([patcher, verb, *place]))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("patcher")
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--history")
+    parser.add_argument("--sizes", type=float, nargs="?", const=1.0, metavar="FACTOR")
     arguments = parser.parse_args()
     patcher = os.path.abspath(arguments.patcher)
+    if arguments.sizes:
+        with tempfile.TemporaryDirectory() as scratch:
+            sizes(patcher, scratch, arguments.sizes)
+        return
     print(f"{'':<58} {'process, ms':>17} {'wall, ms':>19}\n{'':<58} {'least':>8} {'median':>8} {'least':>10} {'median':>8}")
     with tempfile.TemporaryDirectory() as scratch:
         series_of_this_repository(patcher, arguments.runs, scratch)
