@@ -48,10 +48,21 @@ std::filesystem::path find_model(const std::filesystem::path& model) {
 Session::Session(const EngineSettings& settings, const Streams& streams)
     : directory_(find_model(settings.model)),
       model_(model::Model::load(directory_)),
-      backend_(kernels::make_backend(settings.backend, {.threads = settings.threads,
-                                                        .row_invariant = settings.row_invariant})),
+      progress_(streams, model_.weight_bytes()),
+      backend_(kernels::make_backend(settings.backend, backend_options(settings))),
       options_(engine_options(settings, model_.config(), streams)),
-      network_(model_, *backend_, options_.context) {}
+      network_(model_, *backend_, options_.context) {
+  progress_.finish();
+}
+
+kernels::BackendOptions Session::backend_options(const EngineSettings& settings) {
+  return {.threads = settings.threads,
+          .row_invariant = settings.row_invariant,
+          .copied = [this](std::span<const std::byte> values) {
+            model_.release(values);
+            progress_.add(values.size());
+          }};
+}
 
 std::unique_ptr<runtime::Engine> Session::make_engine() const {
   return std::make_unique<runtime::Engine>(network_, options_);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/cli.h"
+#include "cli/load_progress.h"
 #include "cli/options.h"
 #include "model/model.h"
 #include "runtime/engine.h"
@@ -27,8 +28,11 @@ class Session {
   std::unique_ptr<runtime::Engine> make_engine() const;
 
  private:
+  kernels::BackendOptions backend_options(const EngineSettings& settings);
+
   std::filesystem::path directory_;
   model::Model model_;
+  LoadProgress progress_;
   std::unique_ptr<kernels::Backend> backend_;
   runtime::EngineOptions options_;
   runtime::Network network_;

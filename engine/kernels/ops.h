@@ -128,14 +128,25 @@ struct Top2 {
   Token best, second;  // ties go to the lower id; V >= 2
 };
 
-// What sets a backend's bits apart from the default.
+// How a backend is made; `row_invariant` alone changes bits.
 struct BackendOptions {
   // Worker threads; 0 means one per core. Never changes bits.
   std::size_t threads = 0;
   // Control mode: one K split and one attention order for every row count, so that no row depends
   // on its launch. Shows what batch-invariant kernels cost.
   bool row_invariant = false;
+  // May be empty. Called at the end of Backend::prepare with the host memory of each part, which
+  // this backend does not read again.
+  std::function<void(std::span<const std::byte>)> copied = {};
 };
+
+// Tells `copied`, which may be empty, of the parts of a matrix [N, inner].
+inline void report_copied(const std::function<void(std::span<const std::byte>)>& copied,
+                          std::span<const MatrixPart> parts, std::size_t inner) {
+  if (!copied) return;
+  for (const MatrixPart& part : parts)
+    copied(std::as_bytes(std::span(part.weights, part.n * inner)));
+}
 
 class Backend {
  public:

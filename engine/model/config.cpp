@@ -47,7 +47,10 @@ void check_quantization(const JsonNode& root) {
   const auto quantization = root.find("quantization_config");
   if (!quantization) return;
   const JsonNode method = quantization->at("quant_method");
-  if (method.string() != "fp8") method.fail_expected("\"fp8\", with scales of blocks");
+  const std::string name = method.string();
+  if (name != "fp8" && name != "compressed-tensors") {
+    method.fail_expected("\"fp8\" or \"compressed-tensors\"");
+  }
 }
 
 void read_sizes(ModelConfig& config, const JsonNode& root) {

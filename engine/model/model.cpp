@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "model/dtype.h"
 #include "model/tensor_store.h"
 
 namespace engine::model {
@@ -54,7 +55,25 @@ Model::Model(ModelConfig config, std::unique_ptr<const TensorStore> store, Token
       weights_(Weights::bind(config_, *store_)),
       tokenizer_(std::move(tokenizer)),
       chat_(std::move(chat)),
-      reply_tokens_(std::move(reply_tokens)) {}
+      reply_tokens_(std::move(reply_tokens)) {
+  // What binding has looked at.
+  for (const SafetensorsFile& file : store_->files())
+    release_pages(file.bytes(), file.bytes());
+}
+
+std::size_t Model::weight_bytes() const {
+  std::size_t elements = 0;
+  for (const TensorView* tensor : store_->tensors())
+    elements += tensor->data.size() / dtype_size(tensor->dtype);
+  return elements * sizeof(bf16);
+}
+
+void Model::release(std::span<const std::byte> values) const {
+  store_->release(values);
+  // A tied head is the embedding, which backends may read in place.
+  if (values.data() != static_cast<const void*>(weights_.embedding))
+    weights_.converted.discard(values);
+}
 
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "model/chat_template.h"
 #include "model/config.h"
@@ -36,6 +37,12 @@ class Model {
   const Tokenizer& tokenizer() const { return tokenizer_; }
   // Null if the folder has none.
   const ChatTemplate* chat_template() const { return chat_ ? &*chat_ : nullptr; }
+  // Bytes of all tensors as bf16: about what a backend copies.
+  std::size_t weight_bytes() const;
+  // Gives back the memory of weights that a backend has copied: `values` is one of its matrices'
+  // parts. REQUIRES: no other network is made from this model, for values that were converted are
+  // gone. The embedding stays.
+  void release(std::span<const std::byte> values) const;
   // For what the model says: the template's content tokens are shown, other special tokens are not.
   // This must outlive it.
   StreamDecoder reply_decoder() const { return StreamDecoder(tokenizer_, reply_tokens_); }

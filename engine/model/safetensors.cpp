@@ -183,6 +183,15 @@ MappedFile::~MappedFile() {
   if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
+bool release_pages(std::span<const std::byte> mapping, std::span<const std::byte> part) {
+  if (part.data() < mapping.data() || part.data() >= mapping.data() + mapping.size()) return false;
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<std::uintptr_t>(part.data()) + page - 1) / page * page;
+  const auto end = (reinterpret_cast<std::uintptr_t>(part.data()) + part.size()) / page * page;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  return true;
+}
+
 SafetensorsFile SafetensorsFile::open(const std::filesystem::path& path) {
   MappedFile file(path);
   return SafetensorsFile(path, std::move(file));

@@ -35,6 +35,11 @@ class MappedFile {
   std::span<const std::byte> bytes_;
 };
 
+// Lets the system take back the memory of the pages that lie in `part` whole: a later access reads
+// a mapped file again, and zeros from memory that has none. False if `part` begins outside of
+// `mapping`.
+bool release_pages(std::span<const std::byte> mapping, std::span<const std::byte> part);
+
 struct TensorView {
   std::string name;
   std::string dtype;               // as written: "BF16", "F32", ..
@@ -49,6 +54,7 @@ class SafetensorsFile {
 
   const std::filesystem::path& path() const { return path_; }
   std::string_view header() const { return header_; }
+  std::span<const std::byte> bytes() const { return file_.bytes(); }
   // In the order of their data.
   std::span<const TensorView> tensors() const { return tensors_; }
 

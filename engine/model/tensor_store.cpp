@@ -56,25 +56,33 @@ void check_shard(const SafetensorsFile& shard, const Names& expected,
 TensorStore TensorStore::open(const std::filesystem::path& dir) {
   const std::filesystem::path single = dir / "model.safetensors";
   const std::filesystem::path index = dir / "model.safetensors.index.json";
+  const std::optional<BlockSize> block_size = read_block_size(dir / "config.json");
   std::vector<SafetensorsFile> files;
   if (std::filesystem::exists(single) || !std::filesystem::exists(index)) {
     files.push_back(SafetensorsFile::open(single));
-    return TensorStore(single, std::move(files));
+    return TensorStore(single, std::move(files), block_size);
   }
   for (const auto& [shard, names] : read_index(index)) {
     files.push_back(SafetensorsFile::open(dir / shard));
     check_shard(files.back(), names, index);
   }
-  return TensorStore(index, std::move(files));
+  return TensorStore(index, std::move(files), block_size);
 }
 
-TensorStore::TensorStore(std::filesystem::path path, std::vector<SafetensorsFile> files)
-    : path_(std::move(path)), files_(std::move(files)) {
+TensorStore::TensorStore(std::filesystem::path path, std::vector<SafetensorsFile> files,
+                         std::optional<BlockSize> block_size)
+    : path_(std::move(path)), files_(std::move(files)), block_size_(block_size) {
   for (const SafetensorsFile& file : files_) {
     for (const TensorView& tensor : file.tensors())
       by_name_.push_back(&tensor);
   }
   std::ranges::sort(by_name_, {}, &TensorView::name);
+}
+
+void TensorStore::release(std::span<const std::byte> values) const {
+  for (const SafetensorsFile& file : files_) {
+    if (release_pages(file.bytes(), values)) return;
+  }
 }
 
 const TensorView* TensorStore::find(std::string_view name) const {

@@ -16,9 +16,33 @@ namespace {
 
 using Shape = std::vector<std::size_t>;
 
-// Buffers that training code saves with the weights and that carry no information.
+// Tensors that are saved with the weights and change nothing that is computed here: buffers of
+// training code, and the scales by which others quantise activations and KV rows.
 bool is_harmless(std::string_view name) {
-  return name.ends_with(".rotary_emb.inv_freq");
+  static constexpr std::array<std::string_view, 7> kEndings{".rotary_emb.inv_freq",
+                                                            ".position_ids",
+                                                            ".input_scale",
+                                                            ".activation_scale",
+                                                            ".k_scale",
+                                                            ".v_scale",
+                                                            ".q_scale"};
+  return std::ranges::any_of(kEndings, [&](auto ending) { return name.ends_with(ending); });
+}
+
+// What a weight that is not there as such may have become, or nothing.
+std::string_view other_form(const TensorStore& store, const std::string& name) {
+  constexpr std::string_view kWeight = ".weight";
+  if (!name.ends_with(kWeight)) return {};
+  const std::string stem = name.substr(0, name.size() - kWeight.size());
+  static constexpr std::array<std::array<std::string_view, 2>, 4> kForms{
+      {{".qweight", "GPTQ or AWQ integers"},
+       {".weight_packed", "compressed-tensors integers"},
+       {".weight.absmax", "bitsandbytes blocks"},
+       {".weight.SCB", "bitsandbytes integers"}}};
+  for (const auto& [ending, form] : kForms) {
+    if (store.find(stem + std::string(ending)) != nullptr) return form;
+  }
+  return {};
 }
 
 // What a folder holds beside the text model, where that is a part of a larger one.
@@ -49,14 +73,17 @@ class Binder final : public TensorSupply {
   const bf16* take(const std::string& name, const Shape& shape) {
     const TensorView* const tensor = store_.find(name);
     if (tensor == nullptr) {
+      refuse_other_form(name);
       throw ModelError(store_.path(), fmt::format("no tensor {}; expected BF16 {}", name, shape));
     }
-    if (tensor->dtype != "BF16" || tensor->shape != shape) {
+    if ((!is_floating(tensor->dtype) && !is_fp8(tensor->dtype)) || tensor->shape != shape) {
+      refuse_other_form(name);
       throw ModelError(store_.path(), fmt::format("{}: expected BF16 {}, found {} {}", name, shape,
                                                   tensor->dtype, tensor->shape));
     }
     taken_.insert(tensor->name);
-    return reinterpret_cast<const bf16*>(tensor->data.data());
+    if (tensor->dtype == "BF16") return reinterpret_cast<const bf16*>(tensor->data.data());
+    return convert(*tensor);
   }
 
   // Tied models may store the head as well; it must then be the embedding, bit for bit.
@@ -87,11 +114,35 @@ class Binder final : public TensorSupply {
                                                 more ? fmt::format(" and {} more", more) : ""));
   }
 
+  ConvertedValues converted() { return std::move(converted_); }
+
  private:
   static constexpr std::size_t kListed = 10;
 
+  const bf16* convert(const TensorView& tensor) {
+    const bf16* values = nullptr;
+    if (is_fp8(tensor.dtype)) {
+      const WeightScales scales = find_scales(tensor, store_);
+      taken_.insert(store_.find(scales.name)->name);
+      values = converted_.add(tensor, &scales, store_.path());
+    } else {
+      values = converted_.add(tensor, nullptr, store_.path());
+    }
+    store_.release(tensor.data);
+    return values;
+  }
+
+  void refuse_other_form(const std::string& name) const {
+    const std::string_view form = other_form(store_, name);
+    if (form.empty()) return;
+    throw ModelError(store_.path(), fmt::format("{} is stored as {}, which are not read; BF16, "
+                                                "F16, F32 and FP8 are",
+                                                name, form));
+  }
+
   const TensorStore& store_;
   std::set<std::string_view> taken_;
+  ConvertedValues converted_;
 };
 
 // FNV-1a, 64 bits.
@@ -108,10 +159,11 @@ class Fingerprint {
   std::uint64_t hash_ = 0xcbf29ce484222325U;
 };
 
-// Every header byte, and 64 bytes out of each `kStride` of every tensor.
+// Every header byte, and 64 bytes out of each `kStride` of every tensor: few enough that a large
+// file is not read twice.
 std::string fingerprint(const TensorStore& store) {
   constexpr std::size_t kSample = 64;
-  constexpr std::size_t kStride = 16384;
+  constexpr std::size_t kStride = std::size_t{1} << 20;
   Fingerprint print;
   for (const SafetensorsFile& file : store.files()) {
     print.add(file.header().data(), file.header().size());
@@ -134,6 +186,7 @@ Weights Weights::bind(const ModelConfig& config, const TensorStore& store) {
     binder.skip_copy(prefixes.head + "lm_head.weight", prefixes.body + "embed_tokens.weight");
   }
   binder.refuse_rest(config.nested);
+  weights.converted = binder.converted();
   weights.id = fingerprint(store);
   return weights;
 }

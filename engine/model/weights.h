@@ -1,7 +1,8 @@
 // The model's weights by name, as pointers into the mapped files.
 //
 // This is the only place where shapes and dtypes are checked: a Weights that exists has every
-// tensor that its config calls for, as bf16 of the shape written here, and no other tensor.
+// tensor that its config calls for, as bf16 of the shape written here (convert.h says how other
+// dtypes become it), and no other tensor.
 //
 // Letters: H hidden, Q query heads, G KV heads, D head size, I intermediate, V vocabulary.
 // Layout: row-major [outputs, inputs], last index contiguous, as Hugging Face writes them.
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "model/config.h"
+#include "model/convert.h"
 #include "numerics/bf16.h"
 
 namespace engine::model {
@@ -63,12 +65,16 @@ struct Weights {
   std::vector<LayerWeights> layers;
   std::optional<MtpWeights> mtp;
 
+  // What the pointers point to where the file holds another dtype than BF16.
+  ConvertedValues converted;
+
   // 16 hex digits from the headers and samples of the data: tells models apart in reports. Not a
   // proof of integrity.
   std::string id;
 
-  // The pointers are `store`'s; it must outlive them. Throws ModelError naming the tensor, and the
-  // dtype and shape expected and found; or listing the tensors that the config does not call for.
+  // The pointers are `store`'s, or `converted`'s; both must outlive them. Throws ModelError naming
+  // the tensor, and the dtype and shape expected and found; or listing the tensors that the config
+  // does not call for.
   static Weights bind(const ModelConfig& config, const TensorStore& store);
 };
 

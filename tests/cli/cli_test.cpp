@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "model/convert.h"
 #include "runtime/test_network.h"
 
 namespace engine::cli {
@@ -302,6 +303,31 @@ TEST(Digest, SeesAnotherTiling) {
             .out)["sha256"];
   };
   EXPECT_NE(total("64"), total("200"));
+}
+
+// Converted weights are given back as they are copied, all but the tied embedding.
+TEST(Digest, IsTheSameFromWeightsOfAnotherDtype) {
+  (void)runtime::testing::loaded();
+  const std::filesystem::path wide = std::filesystem::path(micro()).parent_path() / "wide";
+  std::filesystem::copy(micro(), wide);
+  const auto file =
+      model::SafetensorsFile::open(std::filesystem::path(micro()) / "model.safetensors");
+  std::vector<std::vector<float>> values;
+  std::vector<model::TensorSource> tensors;
+  for (const model::TensorView& tensor : file.tensors())
+    values.push_back(model::to_floats(tensor));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const model::TensorView& tensor = file.tensors()[i];
+    tensors.push_back({tensor.name, "F32", tensor.shape, std::as_bytes(std::span(values[i]))});
+  }
+  model::write_safetensors(wide / "model.safetensors", tensors);
+  const auto digest = [](const std::string& model) {
+    const Result result = run(
+        {"digest", "-m", model, "--lengths", "70", "--tokens", "6", "--backend", "cpu", "--json"});
+    EXPECT_EQ(result.code, kOk) << result.err;
+    return nlohmann::json::parse(result.out)["sha256"];
+  };
+  EXPECT_EQ(digest(wide.string()), digest(micro()));
 }
 
 TEST(Info, PrintsTheShape) {

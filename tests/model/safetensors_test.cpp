@@ -234,6 +234,16 @@ TEST_F(Shards, MustAgreeWithTheIndex) {
               HasSubstr("d is said to be in part-2.safetensors, which lacks it"));
   EXPECT_THAT(index_error(R"({"a":"../part-1.safetensors"})"), HasSubstr("without a folder"));
   EXPECT_THAT(index_error(R"({"a":"part-9.safetensors"})"), HasSubstr("No such file"));
+  // One tensor in two shards.
+  write(dir_ / "part-2.safetensors", {"b", "c"});
+  EXPECT_THAT(index_error(R"({"a":"part-1.safetensors","b":"part-1.safetensors",
+                              "c":"part-2.safetensors"})"),
+              HasSubstr("part-2.safetensors holds b, which the index does not say"));
+  std::filesystem::resize_file(dir_ / "part-2.safetensors",
+                               std::filesystem::file_size(dir_ / "part-2.safetensors") - 1);
+  EXPECT_THAT(index_error(R"({"a":"part-1.safetensors","b":"part-1.safetensors",
+                              "c":"part-2.safetensors"})"),
+              HasSubstr("part-2.safetensors: "));
   EXPECT_THAT(index_error("{}"), HasSubstr("names no tensor"));
   EXPECT_THAT(index_error("3"), HasSubstr("weight_map: expected an object"));
 }

@@ -73,7 +73,7 @@ TEST_P(WeightsTest, EveryTensorIsChecked) {
                   std::erase_if(all, [&](const auto& t) { return t.name == tensor.name; });
                 }),
                 HasSubstr("no tensor " + tensor.name + "; expected BF16 ["));
-    EXPECT_THAT(error_after([&](auto& all) { named(all, tensor.name).dtype = "F16"; }),
+    EXPECT_THAT(error_after([&](auto& all) { named(all, tensor.name).dtype = "I16"; }),
                 HasSubstr(tensor.name + ": expected BF16 ["));
     EXPECT_THAT(error_after([&](auto& all) { named(all, tensor.name).shape.push_back(1); }),
                 HasSubstr(tensor.name + ": expected BF16 ["));
@@ -83,6 +83,49 @@ TEST_P(WeightsTest, EveryTensorIsChecked) {
 INSTANTIATE_TEST_SUITE_P(Presets, WeightsTest,
                          testing::Values("micro", "plain", "phi3", "olmo2", "gemma3", "glm4",
                                          "starcoder2"));
+
+// Every tensor as F32, which holds a bf16 exactly: each value must come back.
+TEST_F(WeightsTest, TakesOtherDtypes) {
+  init("micro");
+  const TensorStore original = TensorStore::open(dir_ / "model");
+  std::vector<TensorSource> tensors;
+  std::vector<std::vector<float>> values;
+  for (const TensorView& tensor : original.files()[0].tensors())
+    values.push_back(to_floats(tensor));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const TensorView& tensor = original.files()[0].tensors()[i];
+    tensors.push_back({tensor.name, "F32", tensor.shape, std::as_bytes(std::span(values[i]))});
+  }
+  const TempFolder wide;
+  write_safetensors(wide / "model.safetensors", tensors);
+  const TensorStore store = TensorStore::open(wide.path());
+  const Weights weights = Weights::bind(config_, store),
+                expected = Weights::bind(config_, original);
+  const auto same = [](const bf16* a, const bf16* b, std::size_t count) {
+    return std::equal(a, a + count, b, [](bf16 x, bf16 y) { return x.bits == y.bits; });
+  };
+  const std::size_t hidden = config_.hidden;
+  EXPECT_TRUE(same(weights.embedding, expected.embedding, config_.vocabulary * hidden));
+  for (std::size_t i = 0; i < config_.layers; ++i) {
+    const std::size_t mlp = config_.intermediate * hidden;
+    EXPECT_TRUE(same(weights.layers[i].up, expected.layers[i].up, mlp));
+    EXPECT_TRUE(same(weights.layers[i].down, expected.layers[i].down, mlp));
+  }
+  EXPECT_EQ(weights.lm_head, weights.embedding);
+}
+
+TEST_F(WeightsTest, RefusesIntegersByName) {
+  init("micro");
+  const std::string stem = "model.layers.0.mlp.up_proj";
+  for (const auto& [ending, form] :
+       {std::pair{".qweight", "GPTQ or AWQ"}, std::pair{".weight_packed", "compressed-tensors"},
+        std::pair{".weight.absmax", "bitsandbytes"}}) {
+    const auto change = [&, name = stem + ending](auto& all) {
+      named(all, stem + ".weight").name = name;
+    };
+    EXPECT_THAT(error_after(change), HasSubstr(stem + ".weight is stored as " + form));
+  }
+}
 
 TEST_F(WeightsTest, PrintsWhatWasExpectedAndFound) {
   init("micro");

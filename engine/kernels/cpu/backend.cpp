@@ -65,7 +65,7 @@ class HostBuffer final : public Buffer {
 class CpuBackend final : public Backend {
  public:
   explicit CpuBackend(const BackendOptions& options)
-      : threads_(options.threads), row_invariant_(options.row_invariant) {}
+      : threads_(options.threads), row_invariant_(options.row_invariant), copied_(options.copied) {}
 
   std::string_view name() const override { return "cpu"; }
   std::string_view device() const override { return device_; }
@@ -85,7 +85,9 @@ class CpuBackend final : public Backend {
   void synchronize() override {}
 
   std::unique_ptr<Matrix> prepare(std::span<const MatrixPart> parts, std::size_t inner) override {
-    return std::make_unique<PanelMatrix>(parts, inner, threads_);
+    auto matrix = std::make_unique<PanelMatrix>(parts, inner, threads_);
+    report_copied(copied_, parts, inner);
+    return matrix;
   }
   const bf16* place(const bf16* host, std::size_t) override { return host; }
 
@@ -134,6 +136,7 @@ class CpuBackend final : public Backend {
   std::string device_ = describe_device();
   Threads threads_;
   bool row_invariant_;
+  std::function<void(std::span<const std::byte>)> copied_;
 };
 
 }  // namespace

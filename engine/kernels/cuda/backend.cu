@@ -95,7 +95,10 @@ class CudaBackend final : public Backend {
  public:
   // REQUIRES: `device` is current.
   CudaBackend(int device, const BackendOptions& options)
-      : device_(device), row_invariant_(options.row_invariant), name_(describe(device, stream_)) {}
+      : device_(device),
+        row_invariant_(options.row_invariant),
+        copied_(options.copied),
+        name_(describe(device, stream_)) {}
 
   std::string_view name() const override { return "cuda"; }
   std::string_view device() const override { return name_; }
@@ -117,7 +120,9 @@ class CudaBackend final : public Backend {
   void synchronize() override { ENGINE_CUDA_CHECK(cudaStreamSynchronize(use())); }
 
   std::unique_ptr<Matrix> prepare(std::span<const MatrixPart> parts, std::size_t inner) override {
-    return std::make_unique<DeviceMatrix>(parts, inner, use());
+    auto matrix = std::make_unique<DeviceMatrix>(parts, inner, use());
+    report_copied(copied_, parts, inner);
+    return matrix;
   }
   const bf16* place(const bf16* host, std::size_t count) override {
     use();
@@ -201,6 +206,7 @@ class CudaBackend final : public Backend {
 
   int device_;
   bool row_invariant_;
+  std::function<void(std::span<const std::byte>)> copied_;
   Stream stream_;
   std::string name_;
   const int* advance_ = nullptr;  // of the launches that are being captured
