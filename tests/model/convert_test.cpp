@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -83,9 +84,8 @@ class Fp8Scales : public testing::Test {
   }
 
   TensorStore store(const std::vector<TensorSource>& more) {
-    std::vector<TensorSource> tensors{
-        {"m.weight", "F8_E4M3", {kRows, kColumns}, std::as_bytes(std::span(ones_))}};
-    tensors.insert(tensors.end(), more.begin(), more.end());
+    std::vector<TensorSource> tensors = more;  // first, where they are aligned
+    tensors.push_back({"m.weight", "F8_E4M3", {kRows, kColumns}, std::as_bytes(std::span(ones_))});
     write_safetensors(dir_ / "model.safetensors", tensors);
     return TensorStore::open(dir_.path());
   }
