@@ -25,6 +25,12 @@ bool same_name_roughly(const Scope& scope, const ScopeSpec& spec) {
   return prefix >= 3 || (most <= 3 && prefix + 1 >= most && prefix > 0);
 }
 
+// How often an anchor was found; the search ends at kMaxMatches.
+std::string times(size_t found) {
+  return fmt::format("{}{} time{}", found < kMaxMatches ? "" : "at least ", found,
+                     found == 1 ? "" : "s");
+}
+
 class Explainer {
  public:
   Explainer(const Source& source, const Hunk& hunk, ScopeRule rule, const Unplaced& failure)
@@ -147,8 +153,8 @@ class Explainer {
 
   void not_once() {
     const int wanted = hunk_.occurrence ? hunk_.occurrence->count : 1;
-    here(fmt::format("the anchor is there {} times in scope `{}`, the patch says {}",
-                     failure_.sites.size(), hunk_.scope.text, wanted));
+    here(fmt::format("the anchor is there {} in scope `{}`, the patch says {}",
+                     times(failure_.sites.size()), hunk_.scope.text, wanted));
     list(failure_.sites);
     if (std::ssize(failure_.sites) < wanted && !source_.damage().empty()) {
       hint("the rest may be in a damaged region: " + describe(source_, source_.damage().front()));
@@ -182,7 +188,7 @@ class Explainer {
     const auto others =
         find_matches(source_, side_, {whole_file(source_)}, Compare::kExact, &steps);
     if (steps > 0 && !others.empty()) {
-      hint(fmt::format("the anchor is there {} times outside of the scope", others.size()));
+      hint(fmt::format("the anchor is there {} outside of the scope", times(others.size())));
       std::vector<uint32_t> bytes;
       for (const Match& m : others)
         bytes.push_back(match_bytes(source_, m).first);
