@@ -10,10 +10,10 @@
 set -euo pipefail
 root=$(cd "$(dirname "$0")" && pwd)
 
-"$root/.ci/setup"
-"$root/.ci/build" release patcher
 if [ "${1:-}" = --verify ]; then
   shift
   exec "$root/tests/apply/verify.sh" "$@"
 fi
+"$root/.ci/setup" patcher
+"$root/.ci/build" release patcher
 exec "$root/build/release/patcher/patcher" --root "$root/engine" --series "$root/patches/series" "$@"

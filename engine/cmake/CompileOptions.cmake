@@ -29,6 +29,22 @@ if(ENGINE_SANITIZE)
   target_link_options(project_options INTERFACE ${sanitizers})
 endif()
 
+option(UNITY "Compile the files of a room as one: a build from nothing takes a third. OFF shows that each stands alone" ON)
+
+# compile_as_one(TARGET): its sources are one translation unit; those of one folder, where it has several.
+function(compile_as_one target)
+  if(NOT UNITY)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  foreach(source ${sources})
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(GET folder FILENAME folder)
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP "of_${folder}")
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
 include(CheckLanguage)
 set(ENGINE_HAS_CUDA OFF)
 if(NOT ENGINE_CUDA STREQUAL "OFF")

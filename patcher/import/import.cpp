@@ -115,28 +115,28 @@ class Importer {
   }
 
   void write(const FileVersions& file, const AnchorStyle& style, Patch& patch) {
-    using Kind = FileOperation::Kind;
+    using Operation = FileOperation::Kind;
     const bool executable = (file.mode_after & 0111) != 0;
     if (file.path_before.empty()) {
-      return beside(Kind::kInstall, file.path_after, file.after, executable, patch);
+      return beside(Operation::kInstall, file.path_after, file.after, executable, patch);
     }
     if (file.path_after.empty()) {
-      return beside(Kind::kDelete, file.path_before, file.before, (file.mode_before & 0111) != 0,
+      return beside(Operation::kDelete, file.path_before, file.before, (file.mode_before & 0111) != 0,
                     patch);
     }
     if (file.path_before != file.path_after) {
       patch.operations.push_back(
-          {.kind = Kind::kRename, .path = file.path_before, .to = file.path_after});
+          {.kind = Operation::kRename, .path = file.path_before, .to = file.path_after});
     }
     if (((file.mode_before & 0111) != 0) != executable) {
       patch.operations.push_back(
-          {.kind = Kind::kMode, .path = file.path_after, .executable = executable});
+          {.kind = Operation::kMode, .path = file.path_after, .executable = executable});
     }
     if (file.before == file.after) return;
     FileVersions rest = file;
     if (file.before.ends_with('\n') != file.after.ends_with('\n') && !file.before.empty()) {
       patch.operations.push_back(
-          {.kind = Kind::kNewline, .path = file.path_after, .newline = file.after.ends_with('\n')});
+          {.kind = Operation::kNewline, .path = file.path_after, .newline = file.after.ends_with('\n')});
       rest.before = with_last_newline(file.before, file.after.ends_with('\n'));
     }
     if (rest.before != rest.after) hunks(rest, style, patch);

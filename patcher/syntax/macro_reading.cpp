@@ -8,7 +8,7 @@
 namespace patcher {
 namespace {
 
-constexpr size_t kFewestLetters = 3;
+constexpr size_t kShortestName = 3;
 constexpr size_t kMostCalls = 4;          // one behind the other
 constexpr size_t kLongestArguments = 32;  // tokens of a template's arguments
 
@@ -29,7 +29,7 @@ class MacroReader {
   std::vector<Reading::Blank> run() {
     for (size_t i = 0; i < code_.size(); ++i) {
       const std::string_view t = word(i);
-      if (t.size() < kFewestLetters || is_gone(i)) continue;
+      if (t.size() < kShortestName || is_gone(i)) continue;
       const bool upper = (t.front() >= 'A' && t.front() <= 'Z') || t.front() == '_';
       if (one_of(kCasts, t)) {
         cast(i);
