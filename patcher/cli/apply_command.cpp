@@ -8,7 +8,7 @@
 namespace patcher {
 namespace {
 
-const Manual kManual = {
+const Manual kApplyManual = {
     "apply",
     "check, and write if no patch is refused",
     R"(All or nothing: a refusal writes nothing. A run that is killed leaves a journal, and the next
@@ -24,7 +24,7 @@ nothing is signed.)",
 
 class Apply : public Command {
  public:
-  const Manual& manual() const override { return kManual; }
+  const Manual& manual() const override { return kApplyManual; }
 
   void add_options(CLI::App& app) override {
     add_common_options(app, common);

@@ -5,7 +5,7 @@
 namespace patcher {
 namespace {
 
-const Manual kManual = {
+const Manual kCarryManual = {
     "carry",
     "move a series from the tree that it was made for to another version of it",
     R"(Writes the series for --root (its files, or its --rev) into --out-dir and says of each patch
@@ -30,7 +30,7 @@ of the file's change goes to one file.)",
 
 class Carry : public Command {
  public:
-  const Manual& manual() const override { return kManual; }
+  const Manual& manual() const override { return kCarryManual; }
 
   void add_options(CLI::App& app) override {
     add_common_options(app, common);

@@ -5,7 +5,7 @@
 namespace patcher {
 namespace {
 
-const Manual kManual = {
+const Manual kCheckManual = {
     "check",
     "dry run: judge every patch on the tree, write nothing (the default)",
     R"(Prints one line a patch with its verdict, then what is wrong, with file:line and the nearest
@@ -31,7 +31,7 @@ statement that an #if cuts through is as good as damaged, and what is around it 
 
 class Check : public Command {
  public:
-  const Manual& manual() const override { return kManual; }
+  const Manual& manual() const override { return kCheckManual; }
 
   void add_options(CLI::App& app) override {
     add_common_options(app, common, {"text", "json", "github", "sarif"});

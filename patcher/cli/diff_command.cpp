@@ -7,7 +7,7 @@
 namespace patcher {
 namespace {
 
-const Manual kManual = {
+const Manual kDiffManual = {
     "diff",
     "print each patch as a diff of the tree",
     R"(Each patch's diff is one that `git apply` takes. Give it one at a time, as --out-dir stores them:
@@ -26,7 +26,7 @@ constexpr size_t kDefaultWidth = 160;
 
 class Diff : public Command {
  public:
-  const Manual& manual() const override { return kManual; }
+  const Manual& manual() const override { return kDiffManual; }
 
   void add_options(CLI::App& app) override {
     add_common_options(app, common);

@@ -5,7 +5,7 @@
 namespace patcher {
 namespace {
 
-const Manual kManual = {
+const Manual kDriftManual = {
     "drift",
     "follow upstream's commits A..B: which one breaks which patch, and why",
     R"(Judges the series at every commit after A up to B, along first parents: a branch that was
@@ -17,7 +17,7 @@ change, since when. The exit code is as of a check --unpatched at B.)",
 
 class Follow : public Command {
  public:
-  const Manual& manual() const override { return kManual; }
+  const Manual& manual() const override { return kDriftManual; }
 
   void add_options(CLI::App& app) override {
     add_common_options(app, common);

@@ -11,7 +11,7 @@
 namespace patcher {
 namespace {
 
-const Manual kManual = {
+const Manual kImportManual = {
     "import",
     "turn commits, diffs and patch mails into anchored patches",
     R"(Does each FILE to the base, where it must fit at the lines that it names, and writes a patch
@@ -48,7 +48,7 @@ bool name_commits(const std::vector<std::string>& operands) {
 
 class Import : public Command {
  public:
-  const Manual& manual() const override { return kManual; }
+  const Manual& manual() const override { return kImportManual; }
 
   void add_options(CLI::App& app) override {
     add_common_options(app, common, {"text", "json"}, SeriesUse::kIgnored);

@@ -6,7 +6,7 @@
 namespace patcher {
 namespace {
 
-const Manual kManual = {
+const Manual kRevertManual = {
     "revert",
     "take the applied patches off, last first",
     R"(All or nothing, as apply. What else was changed in the tree since stays. A second revert finds
@@ -16,7 +16,7 @@ nothing to do.)",
 
 class Revert : public Command {
  public:
-  const Manual& manual() const override { return kManual; }
+  const Manual& manual() const override { return kRevertManual; }
 
   void add_options(CLI::App& app) override {
     add_common_options(app, common);

@@ -108,19 +108,15 @@ std::string paragraphs(std::string_view text) {
   return out + "</div>\n";
 }
 
-std::string place_text(const Place& place) {
-  return place.line == 0 ? place.file : fmt::format("{}:{}", place.file, place.line);
-}
-
 std::string finding_html(const Finding& f, bool error) {
   const Place& at = f.place.file.empty() ? f.origin : f.place;
   std::string out = fmt::format("<li><code>{}</code> <span class=\"{}\">{}</span>: {}",
-                                html_escaped(place_text(at)), error ? "bad" : "",
+                                html_escaped(shown(at)), error ? "bad" : "",
                                 error ? verdict_name(f.verdict) : "note", html_escaped(f.message));
   for (const std::string& hint : f.hints)
     out += fmt::format("<div>hint: {}</div>", html_escaped(hint));
   for (const Candidate& c : f.candidates) {
-    out += fmt::format("<div><code>{} in {}: {}</code></div>", html_escaped(place_text(c.place)),
+    out += fmt::format("<div><code>{} in {}: {}</code></div>", html_escaped(shown(c.place)),
                        html_escaped(c.scope), html_escaped(c.text));
   }
   return out + "</li>\n";
