@@ -34,7 +34,8 @@ class Chat {
   void answer_text(const std::string& line) {
     messages_.push_back({"user", line});
     const runtime::Reply reply = reply_to(messages_);
-    messages_.push_back({"assistant", reply_text(session_.model(), reply)});
+    messages_.push_back(
+        {.role = "assistant", .content = reply_text(session_.model(), reply), .verbatim = true});
   }
 
  private:

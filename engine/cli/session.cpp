@@ -72,8 +72,8 @@ std::vector<kernels::Token> encode_messages(const model::Model& model,
                                             std::span<const model::Message> messages) {
   const model::ChatTemplate* chat = model.chat_template();
   if (chat == nullptr)
-    throw std::runtime_error("the model has no chat_template.json, so it cannot chat");
-  return model::encode_chat(model.tokenizer(), *chat, messages, true);
+    throw std::runtime_error("the model has no chat template, so it cannot chat");
+  return chat->encode(model.tokenizer(), {.messages = {messages.begin(), messages.end()}});
 }
 
 std::string read_text(const std::string& path, std::istream& in) {

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
+
+#include "model/json_spacing.h"
 
 namespace engine::lane {
 namespace {
+
+using nlohmann::ordered_json;
 
 std::string read_parts(const JsonField& content) {
   std::string text;
@@ -26,19 +29,41 @@ std::string read_content(const JsonField& message, bool required) {
   return content->string();
 }
 
-ToolCall read_call(const JsonField& call) {
+// The arguments as prompts spell them; clients send "" for none.
+std::string read_arguments(const JsonField& field) {
+  const std::string text = field.string();
+  if (text.empty()) return "{}";
+  if (!ordered_json::parse(text, nullptr, false).is_object())
+    field.fail_expected("the text of a JSON object");
+  return model::spaced_json(text);
+}
+
+model::ToolCall read_call(const JsonField& call) {
   if (const auto type = call.find("type"); type && type->string() != "function")
     type->fail_expected("\"function\"");
   const JsonField function = call.at("function");
-  return {call.at("id").string(), function.at("name").string(), function.at("arguments").string()};
+  return {call.at("id").string(), function.at("name").string(),
+          read_arguments(function.at("arguments"))};
+}
+
+std::string read_reasoning(const JsonField& message) {
+  for (const char* name : {"reasoning_content", "reasoning"}) {
+    if (const auto field = message.find(name)) return field->string();
+  }
+  return {};
 }
 
 // Walks through the conversation and knows which calls still wait for an answer.
 class MessageReader {
  public:
-  explicit MessageReader(const std::optional<ToolFormat>& format) : format_(format) {}
+  model::Message read(const JsonField& field) {
+    model::Message message = read_role(field);
+    if (const auto name = field.find("name")) message.name = name->string();
+    return message;
+  }
 
-  model::Message read(const JsonField& message) {
+ private:
+  model::Message read_role(const JsonField& message) {
     const JsonField role = message.at("role");
     const std::string name = role.string();
     if (name == "tool") return read_answer(message);
@@ -51,7 +76,6 @@ class MessageReader {
     return {name, read_content(message, true)};
   }
 
- private:
   model::Message read_answer(const JsonField& message) {
     const JsonField id = message.at("tool_call_id");
     const auto call = waiting_.find(id.string());
@@ -59,54 +83,67 @@ class MessageReader {
       id.fail(
           fmt::format("\"{}\" answers no call of the assistant's message before it", id.string()));
     waiting_.erase(call);
-    return {"tool", read_content(message, true)};
+    return {.role = "tool", .content = read_content(message, true), .answered_call = id.string()};
   }
 
   model::Message read_assistant(const JsonField& message) {
     const std::optional<JsonField> calls = message.find("tool_calls");
-    std::string text = read_content(message, !calls);
-    if (!calls) return {"assistant", std::move(text)};
-    if (!format_) calls->fail("this model has no notation for tool calls");
+    model::Message result{.role = "assistant",
+                          .content = read_content(message, !calls),
+                          .reasoning = read_reasoning(message)};
+    if (!calls) return result;
     for (const JsonField& field : calls->elements()) {
-      const ToolCall call = read_call(field);
-      waiting_.insert(call.id);
-      text += format_->render(call);
+      result.calls.push_back(read_call(field));
+      waiting_.insert(result.calls.back().id);
     }
-    return {"assistant", std::move(text)};
+    return result;
   }
 
-  const std::optional<ToolFormat>& format_;
   std::multiset<std::string> waiting_;  // ids of calls without an answer yet
 };
 
 }  // namespace
 
-std::vector<model::Message> read_messages(const JsonField& messages,
-                                          const std::optional<ToolFormat>& format) {
-  MessageReader reader(format);
-  std::vector<model::Message> result;
+model::Conversation read_conversation(const JsonField& body) {
+  MessageReader reader;
+  model::Conversation result;
+  const JsonField messages = body.at("messages");
   for (const JsonField& message : messages.elements())
-    result.push_back(reader.read(message));
-  if (result.empty()) messages.fail("at least one message is needed");
+    result.messages.push_back(reader.read(message));
+  if (result.messages.empty()) messages.fail("at least one message is needed");
+  if (const auto tools = body.find("tools"); tools && !tool_names(*tools).empty())
+    result.tools = to_text(tools->value());
+  if (const auto documents = body.find("documents"); documents && !documents->elements().empty())
+    result.documents = to_text(documents->value());
+  if (const auto variables = body.find("chat_template_kwargs")) {
+    variables->require_object();
+    if (!variables->value().empty()) result.variables = to_text(variables->value());
+  }
   return result;
 }
 
-void add_tools(std::vector<model::Message>& messages, const JsonField& tools) {
-  const std::string text = "Tools:\n" + tool_lines(tools);
-  const auto system = std::ranges::find(messages, "system", &model::Message::role);
-  if (system == messages.end()) {
-    messages.insert(messages.begin(), {"system", text});
-  } else {
-    system->content += "\n" + text;
+std::vector<std::string> tool_names(const JsonField& tools) {
+  std::vector<std::string> names;
+  std::set<std::string> seen;
+  for (const JsonField& tool : tools.elements()) {
+    if (const JsonField type = tool.at("type"); type.string() != "function")
+      type.fail_expected("\"function\"");
+    const JsonField field = tool.at("function").at("name");
+    std::string name = field.string();
+    if (name.empty()) field.fail("a tool's name is empty");
+    if (!seen.insert(name).second)
+      field.fail(fmt::format("another tool is named \"{}\", too", name));
+    names.push_back(std::move(name));
   }
+  return names;
 }
 
-std::vector<model::Token> encode_messages(const model::Model& model,
-                                          std::span<const model::Message> messages) {
+std::vector<model::Token> encode_conversation(const model::Model& model,
+                                              const model::Conversation& conversation) {
   if (model.chat_template() == nullptr)
     throw ApiError(400, "this model has no chat template; use /v1/completions", "messages");
   try {
-    return model::encode_chat(model.tokenizer(), *model.chat_template(), messages, true);
+    return model.chat_template()->encode(model.tokenizer(), conversation);
   } catch (const model::ModelError& error) {
     throw ApiError(400, error.what(), "messages");
   }

@@ -1,32 +1,25 @@
-// From the messages of a chat request to a prompt. The rendering of a conversation with one more
-// message extends the rendering before it, tool calls included: this is what the prefix cache lives
-// on.
+// From a chat request to a prompt.
 #pragma once
 
-#include <optional>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "lane/json_field.h"
-#include "lane/tool_format.h"
 #include "model/model.h"
 
 namespace engine::lane {
 
-// The messages of a request for the model's template: "developer" is "system", content parts are
-// joined, and tool calls become the text that the model writes for them. Throws ApiError for a
-// message that is malformed or out of place: a tool's message must answer a call before it.
-std::vector<model::Message> read_messages(const JsonField& messages,
-                                          const std::optional<ToolFormat>& format);
+// What a request says, for the model's template: its "messages", "tools", "documents" and
+// "chat_template_kwargs". "developer" is "system", content parts are joined, and a call's arguments
+// have one spelling, whatever blanks the client sends. Throws ApiError for a message that is
+// malformed or out of place: a tool's message must answer a call before it.
+model::Conversation read_conversation(const JsonField& body);
 
-// Tells the model its tools: "\nTools:\n" and a line each at the end of the first system message,
-// or in a system message of their own.
-void add_tools(std::vector<model::Message>& messages, const JsonField& tools);
+// The names, checked: each tool is a function with a name of its own.
+std::vector<std::string> tool_names(const JsonField& tools);
 
 // The tokens of the conversation, up to where the assistant's next message begins. Throws ApiError
-// where the model has no chat template or the template does not know a role.
-std::vector<model::Token> encode_messages(const model::Model& model,
-                                          std::span<const model::Message> messages);
+// where the model has no chat template or the template refuses the conversation.
+std::vector<model::Token> encode_conversation(const model::Model& model,
+                                              const model::Conversation& conversation);
 
 }  // namespace engine::lane

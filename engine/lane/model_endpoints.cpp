@@ -8,10 +8,8 @@ using nlohmann::ordered_json;
 
 ordered_json tokenize(const JsonField& body, const Served& served) {
   std::vector<model::Token> tokens;
-  if (const auto messages = body.find("messages")) {
-    std::vector<model::Message> list = read_messages(*messages, served.format);
-    if (const auto tools = body.find("tools")) add_tools(list, *tools);
-    tokens = encode_messages(served.model, list);
+  if (body.find("messages")) {
+    tokens = encode_conversation(served.model, read_conversation(body));
   } else if (const auto prompt = body.find("prompt")) {
     tokens = read_tokens(*prompt, served);
   } else {

@@ -173,12 +173,12 @@ GenerationRequest read_chat(const JsonField& body, const Served& served) {
   request.chat = true;
   refuse_unless(body, "echo", false);
   const Tools tools = read_tools(body, served);
-  std::vector<model::Message> messages = read_messages(body.at("messages"), served.format);
-  if (tools.list) add_tools(messages, *tools.list);
+  model::Conversation conversation = read_conversation(body);
+  if (!tools.list) conversation.tools.clear();
   request.tools = tools.list.has_value();
   if (const auto parallel = body.find("parallel_tool_calls"))
     request.one_call = !parallel->boolean();
-  request.engine.prompt = encode_messages(served.model, messages);
+  request.engine.prompt = encode_conversation(served.model, conversation);
   if (tools.begin) begin_call(request, served, *tools.begin);
   check_length(request, served, "messages");
   const auto wanted = body.find("logprobs");

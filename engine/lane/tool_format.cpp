@@ -2,43 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <set>
+#include <nlohmann/json.hpp>
+
+#include "model/json_spacing.h"
 
 namespace engine::lane {
 namespace {
 
 using nlohmann::ordered_json;
-
-// One line with blanks after ',' and ':', as most training data is written.
-std::string spaced(const ordered_json& value) {
-  std::vector<std::string> parts;
-  if (value.is_object()) {
-    for (const auto& [key, member] : value.items())
-      parts.push_back(ordered_json(key).dump(-1, ' ', true) + ": " + spaced(member));
-    return fmt::format("{{{}}}", fmt::join(parts, ", "));
-  }
-  if (value.is_array()) {
-    for (const ordered_json& element : value)
-      parts.push_back(spaced(element));
-    return fmt::format("[{}]", fmt::join(parts, ", "));
-  }
-  return value.dump(-1, ' ', true);
-}
-
-ordered_json arguments_of(const JsonField& function) {
-  ordered_json arguments = ordered_json::object();
-  const std::optional<JsonField> schema = function.find("parameters");
-  if (!schema) return arguments;
-  const std::optional<JsonField> properties = schema->find("properties");
-  if (!properties) return arguments;
-  properties->require_object();
-  for (const auto& [name, property] : properties->value().items()) {
-    const bool only_type =
-        property.is_object() && property.size() == 1 && property.contains("type");
-    arguments[name] = only_type ? property["type"] : property;
-  }
-  return arguments;
-}
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r\n";
@@ -58,11 +29,7 @@ std::optional<ToolFormat> ToolFormat::of(const model::Tokenizer& tokenizer) {
 }
 
 std::string ToolFormat::opening(std::string_view name) {
-  return fmt::format(R"({{"name": {}, "arguments": )", ordered_json(name).dump(-1, ' ', true));
-}
-
-std::string ToolFormat::render(const ToolCall& call) const {
-  return begin_text + opening(call.name) + call.arguments + "}" + end_text;
+  return fmt::format(R"({{"name": {}, "arguments": )", ordered_json(name).dump());
 }
 
 std::optional<ToolCall> ToolFormat::parse(std::string_view text) {
@@ -77,35 +44,8 @@ std::optional<ToolCall> ToolFormat::parse(std::string_view text) {
   const bool usual = call.size() == 2 && text.starts_with(start);
   const std::string_view verbatim =
       usual ? trimmed(text.substr(start.size(), text.size() - start.size() - 1)) : "";
-  return ToolCall{"", name, usual ? std::string(verbatim) : spaced(call["arguments"])};
-}
-
-std::string tool_lines(const JsonField& tools) {
-  std::vector<std::string> lines;
-  for (const JsonField& tool : tools.elements()) {
-    const JsonField function = tool.at("function");
-    ordered_json line{{"name", function.at("name").string()}};
-    if (const auto text = function.find("description")) line["description"] = text->string();
-    line["arguments"] = arguments_of(function);
-    lines.push_back(spaced(line));
-  }
-  return fmt::format("{}", fmt::join(lines, "\n"));
-}
-
-std::vector<std::string> tool_names(const JsonField& tools) {
-  std::vector<std::string> names;
-  std::set<std::string> seen;
-  for (const JsonField& tool : tools.elements()) {
-    if (const JsonField type = tool.at("type"); type.string() != "function")
-      type.fail_expected("\"function\"");
-    const JsonField field = tool.at("function").at("name");
-    std::string name = field.string();
-    if (name.empty()) field.fail("a tool's name is empty");
-    if (!seen.insert(name).second)
-      field.fail(fmt::format("another tool is named \"{}\", too", name));
-    names.push_back(std::move(name));
-  }
-  return names;
+  return ToolCall{"", name,
+                  usual ? std::string(verbatim) : model::spaced_json(call["arguments"].dump())};
 }
 
 }  // namespace engine::lane

@@ -56,6 +56,17 @@ std::vector<std::string> searched_texts(const std::vector<AddedToken>& tokens,
 
 }  // namespace
 
+bool touches(Range part, std::span<const TextRange>& ranges) {
+  while (!ranges.empty() && ranges.front().end <= part.begin)
+    ranges = ranges.subspan(1);
+  return !ranges.empty() && ranges.front().begin < part.end;
+}
+
+bool AddedToken::is_mark() const {
+  return special || (content.starts_with('<') && content.ends_with('>')) ||
+         (content.starts_with('[') && content.ends_with(']'));
+}
+
 AddedTokens::AddedTokens(std::vector<AddedToken> tokens, const Normalizer& normalizer)
     : tokens_(std::move(tokens)),
       texts_(searched_texts(tokens_, normalizer)),
@@ -93,7 +104,7 @@ std::size_t AddedTokens::longest(std::string_view text, Which which,
 }
 
 std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text, Which which,
-                                                  SpecialText special) const {
+                                                  std::span<const TextRange> literal) const {
   std::vector<Part> parts;
   std::size_t done = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -101,7 +112,7 @@ std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text, Which w
     const std::size_t length = longest(text.substr(at), which, token);
     Range match{at, at + length};
     at += std::max<std::size_t>(length, 1);
-    if (token == nullptr || (token->special && special == SpecialText::kIsText)) continue;
+    if (token == nullptr || (token->is_mark() && touches(match, literal))) continue;
     if (token->single_word && !stands_alone(text, match)) continue;
     if (token->left_strip)
       match.begin = left_of_blanks(text, std::min(done, match.begin), match.begin);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,14 @@ struct AddedToken {
   bool right_strip = false;  // and behind it
   bool single_word = false;  // is not found in or beside a word
   bool normalized = true;    // is found in normalised text, in its own normal form
+
+  // See SpecialText.
+  bool is_mark() const;
 };
+
+// Whether a part of a text touches one of `ranges`, which are in order; those that end before it
+// are dropped, so that the next part can be asked for.
+bool touches(Range part, std::span<const TextRange>& ranges);
 
 // Const after construction; any thread may call it.
 class AddedTokens {
@@ -37,9 +45,10 @@ class AddedTokens {
 
   // Cuts the text at those tokens that are found as written, or at those found in normalised text.
   // The longest that begins leftmost is found; nothing is looked for inside of it even if it does
-  // not count, for its neighbours or for `special`.
+  // not count, for its neighbours or since it is a mark that touches a range of `literal`.
   enum class Which { kAsWritten, kNormalized };
-  std::vector<Part> split(std::string_view text, Which which, SpecialText special) const;
+  std::vector<Part> split(std::string_view text, Which which,
+                          std::span<const TextRange> literal) const;
 
   // Null: not an added token.
   const AddedToken* find(Token token) const;

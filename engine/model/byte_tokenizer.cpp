@@ -115,7 +115,7 @@ std::string byte_tokenizer_json() {
   return tokenizer.dump(1) + "\n";
 }
 
-std::string byte_chat_template_json() {
+std::string byte_chat_format_json() {
   ordered_json roles;
   for (const std::string role : {"system", "user", "assistant", "tool"}) {
     roles[role] = {{"prefix", "<|" + role + "|>"}, {"suffix", "<|end|>"}};

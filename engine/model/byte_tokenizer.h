@@ -14,8 +14,8 @@ std::size_t byte_tokenizer_size();
 // "<|end|>", which ends a message.
 Token byte_tokenizer_end();
 
-// Texts of a tokenizer.json and of the chat_template.json that goes with it.
+// Texts of a tokenizer.json and of the chat_format.json that goes with it.
 std::string byte_tokenizer_json();
-std::string byte_chat_template_json();
+std::string byte_chat_format_json();
 
 }  // namespace engine::model

@@ -1,22 +1,12 @@
-// How chat messages become a prompt: chat_template.json in the model's folder, declarative, since
-// prompts must be stable under appending and free of injection, which no general template language
-// promises.
+// How a conversation becomes a prompt: the model's own Jinja template (jinja_template.h), or this
+// project's declarative form (chat_format.h).
 //
-//   {"begin": "<|begin|>",
-//    "roles": {"user": {"prefix": "<|user|>", "suffix": "<|end|>"}, "assistant": {...}, ...},
-//    "generation_prompt": "<|assistant|>"}
-//
-// A role may name special tokens that its content may hold, "content_tokens": ["<|tool_call|>"]:
-// what the assistant itself writes. Anywhere else their text in a content is ordinary text.
-//
-// Rendering: begin, then prefix + content + suffix of each message, then generation_prompt if
-// asked. The assistant's prefix must begin with generation_prompt, so that the rendering of turn n
-// with it is a prefix of turn n+1's, in text and in tokens: this is what a prefix cache lives on.
+// Content stays content, whichever it is: a special token comes of what the template writes. Its
+// text in a message, in a call's arguments or in a tool's description is ordinary text.
 #pragma once
 
 #include <filesystem>
-#include <map>
-#include <span>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,48 +16,69 @@
 
 namespace engine::model {
 
+struct ToolCall {
+  std::string id;
+  std::string name;
+  std::string arguments;  // the text of a JSON object
+
+  bool operator==(const ToolCall&) const = default;
+};
+
 struct Message {
   std::string role;
-  std::string content;  // any bytes
+  std::string content;             // any bytes
+  std::string reasoning = {};      // what the assistant thought before its content
+  std::vector<ToolCall> calls{};   // of the assistant, after its content
+  std::string answered_call = {};  // the id of the call that a tool's message answers
+  std::string name = {};           // who speaks; may be empty
+  // The content is what the model wrote, marks included: chat_format.h.
+  bool verbatim = false;
+
+  bool operator==(const Message&) const = default;
 };
 
-// A stretch of a rendering. Control text is the template's, or a content token: special tokens in
-// it are tokens. All else is content: special tokens in it are ordinary text.
-struct Segment {
-  std::string text;
-  bool control = false;
+// Texts that are JSON may be empty: the conversation has none.
+struct Conversation {
+  std::vector<Message> messages;
+  std::string tools = {};      // an array of OpenAI's {"type": "function", "function": {...}}
+  std::string documents = {};  // an array
+  std::string variables = {};  // an object: what the template's author left to the user
+  bool add_generation_prompt = true;  // up to where the assistant's next message begins
 };
 
+// Const after construction; any thread may call it.
 class ChatTemplate {
  public:
-  // Throws ModelError.
-  static ChatTemplate load(const std::filesystem::path& chat_template_json);
-  static ChatTemplate parse(std::string_view json, const std::filesystem::path& file);
+  virtual ~ChatTemplate() = default;
 
-  // Throws ModelError naming a role that the template does not have. No segment is empty.
-  std::vector<Segment> render(std::span<const Message> messages, bool add_generation_prompt) const;
+  // The conversation's tokens. Throws ModelError where the template refuses the conversation, or
+  // takes too much time or memory for it.
+  virtual std::vector<Token> encode(const Tokenizer& tokenizer,
+                                    const Conversation& conversation) const = 0;
 
-  // The special tokens that a reply may hold as content, by their text.
-  const std::vector<std::string>& reply_tokens() const;
+  // Makes sure that it can render at all; the first `encode` does so otherwise. Throws ModelError.
+  virtual void prepare() const {}
 
- private:
-  struct Role {
-    std::string prefix, suffix;
-    std::vector<std::string> content_tokens;
-  };
+  // The special tokens that a reply shows as text.
+  virtual std::vector<std::string> reply_tokens() const { return {}; }
 
-  std::filesystem::path file_;
-  std::string begin_;
-  std::map<std::string, Role, std::less<>> roles_;
-  std::string generation_prompt_;
+  // The template's text: what the model's notations are known by.
+  virtual std::string_view source() const = 0;
 };
 
-// Each segment is encoded by itself, so no token spans the border of control and content.
-std::vector<Token> encode_chat(const Tokenizer& tokenizer, const ChatTemplate& chat_template,
-                               std::span<const Message> messages, bool add_generation_prompt);
+// The template of a model's folder; nothing if it has none. The first of these files counts:
+//
+//   chat_format.json        this project's own form
+//   chat_template.jinja     with additional_chat_templates/*.jinja beside it
+//   tokenizer_config.json   "chat_template": a text, or a list of {"name", "template"}
+//   chat_template.json      {"chat_template": ...}, as older processors were saved
+//
+// Throws ModelError.
+std::unique_ptr<const ChatTemplate> load_chat_template(const std::filesystem::path& dir,
+                                                       const Tokenizer& tokenizer);
 
 // [{"role": "user", "content": "..."}, ...], strictly: at least one message, no other keys, at most
-// 64 MiB. Throws ModelError; `source` names the text in errors.
+// 64 MiB. An assistant's content is verbatim. Throws ModelError; `source` names the text in errors.
 std::vector<Message> parse_messages(std::string_view json, const std::filesystem::path& source);
 
 }  // namespace engine::model

@@ -40,7 +40,7 @@ void write_folder(const Preset& preset, std::uint64_t seed, const fs::path& dir)
   const std::string config = config_json(preset, byte_tokenizer_size(), byte_tokenizer_end());
   write_text(config_file, config);
   write_text(dir / "tokenizer.json", byte_tokenizer_json());
-  write_text(dir / "chat_template.json", byte_chat_template_json());
+  write_text(dir / "chat_format.json", byte_chat_format_json());
   write_weights(ModelConfig::parse(config, config_file), seed, dir / "model.safetensors");
 }
 

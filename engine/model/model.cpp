@@ -10,12 +10,12 @@ namespace {
 
 // The ids of the template's reply tokens. Throws ModelError for one that is no special token.
 std::vector<Token> find_reply_tokens(const Tokenizer& tokenizer, const ChatTemplate& chat,
-                                     const std::filesystem::path& file) {
+                                     const std::filesystem::path& dir) {
   std::vector<Token> found;
   for (const std::string& text : chat.reply_tokens()) {
     const std::optional<Token> token = tokenizer.find(text);
     if (!token || !tokenizer.is_special(*token)) {
-      throw ModelError(file,
+      throw ModelError(dir / "chat_format.json",
                        fmt::format("roles.assistant.content_tokens: \"{}\" is no special token "
                                    "of tokenizer.json",
                                    text));
@@ -37,19 +37,15 @@ Model Model::load(const std::filesystem::path& dir) {
                      fmt::format("ids up to {}, but the model's vocabulary has {} tokens",
                                  tokenizer.size() - 1, config.vocabulary));
   }
-  std::optional<ChatTemplate> chat;
-  const std::filesystem::path chat_file = dir / "chat_template.json";
+  std::unique_ptr<const ChatTemplate> chat = load_chat_template(dir, tokenizer);
   std::vector<Token> reply_tokens;
-  if (std::filesystem::exists(chat_file)) {
-    chat = ChatTemplate::load(chat_file);
-    reply_tokens = find_reply_tokens(tokenizer, *chat, chat_file);
-  }
+  if (chat) reply_tokens = find_reply_tokens(tokenizer, *chat, dir);
   return Model(std::move(config), std::move(store), std::move(tokenizer), std::move(chat),
                std::move(reply_tokens));
 }
 
 Model::Model(ModelConfig config, std::unique_ptr<const TensorStore> store, Tokenizer tokenizer,
-             std::optional<ChatTemplate> chat, std::vector<Token> reply_tokens)
+             std::unique_ptr<const ChatTemplate> chat, std::vector<Token> reply_tokens)
     : config_(std::move(config)),
       store_(std::move(store)),
       weights_(Weights::bind(config_, *store_)),

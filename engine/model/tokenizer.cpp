@@ -56,8 +56,8 @@ struct Tokenizer::Parts {
   }
 
   void read_config(const JsonNode& config);
-  void encode_part(std::string_view part, bool at_start, SpecialText special,
-                   BpeModel::Scratch& scratch, std::vector<Token>& out) const;
+  void encode_part(std::string_view part, bool at_start, bool literal, BpeModel::Scratch& scratch,
+                   std::vector<Token>& out) const;
 
   Normalizer normalizer;
   PreTokenizer pre_tokenizer;
@@ -84,10 +84,12 @@ void Tokenizer::Parts::read_config(const JsonNode& config) {
 }
 
 // Text without added tokens that are found as written.
-void Tokenizer::Parts::encode_part(std::string_view part, bool at_start, SpecialText special,
+void Tokenizer::Parts::encode_part(std::string_view part, bool at_start, bool literal,
                                    BpeModel::Scratch& scratch, std::vector<Token>& out) const {
   const std::string text = normalizer.apply(part);
-  for (const auto& [range, token] : added.split(text, AddedTokens::Which::kNormalized, special)) {
+  const TextRange whole{0, literal ? text.size() : 0};
+  for (const auto& [range, token] :
+       added.split(text, AddedTokens::Which::kNormalized, {&whole, 1})) {
     if (token) {
       out.push_back(*token);
       continue;
@@ -124,18 +126,33 @@ std::vector<Token> Tokenizer::encode(std::string_view text, SpecialText special)
   std::string replaced;
   if (utf8_stretch(text, true) != text.size() && !parts_->model.takes_any_bytes())
     text = replaced = replace_invalid(text);
+  const TextRange literal{0, special == SpecialText::kIsText ? text.size() : 0};
+  return encode(text, {&literal, 1});
+}
+
+std::vector<Token> Tokenizer::encode(std::string_view text,
+                                     std::span<const TextRange> literal) const {
   std::vector<Token> tokens;
   BpeModel::Scratch scratch;
+  std::span<const TextRange> ahead = literal;
   for (const auto& [range, token] :
-       parts_->added.split(text, AddedTokens::Which::kAsWritten, special)) {
+       parts_->added.split(text, AddedTokens::Which::kAsWritten, literal)) {
     if (token) {
       tokens.push_back(*token);
     } else {
       parts_->encode_part(text.substr(range.begin, range.end - range.begin), range.begin == 0,
-                          special, scratch, tokens);
+                          touches(range, ahead), scratch, tokens);
     }
   }
   return tokens;
+}
+
+std::vector<std::string> Tokenizer::marks() const {
+  std::vector<std::string> marks;
+  for (const AddedToken& token : parts_->added.tokens()) {
+    if (token.is_mark()) marks.push_back(token.content);
+  }
+  return marks;
 }
 
 std::vector<Token> Tokenizer::encode_prompt(std::string_view text) const {

@@ -24,10 +24,16 @@
 
 namespace engine::model {
 
-// What a special token's text means when it occurs in the text to be encoded.
+// What a mark's text means when it occurs in the text to be encoded. Marks are special tokens, and
+// other added tokens in angle or square brackets, which models use alike ("<tool_call>").
 enum class SpecialText {
   kIsText,   // ordinary characters: user content can never make a control token
   kIsToken,  // the control token: for template text that the model's author wrote
+};
+
+// Bytes [begin, end) of a text.
+struct TextRange {
+  std::size_t begin = 0, end = 0;
 };
 
 class TokenDecoder;
@@ -48,6 +54,13 @@ class Tokenizer {
   // O(n log n) in the text's bytes. Throws ModelError if a regex of the file exceeds its match
   // limit.
   std::vector<Token> encode(std::string_view text, SpecialText special) const;
+
+  // As with kIsToken, but a mark that touches a range of `literal`, which are in order and
+  // disjoint, is ordinary text. REQUIRES: UTF-8.
+  std::vector<Token> encode(std::string_view text, std::span<const TextRange> literal) const;
+
+  // The texts that content must not turn into tokens.
+  std::vector<std::string> marks() const;
 
   // The text as a whole prompt: special tokens are found in it, and those that begin or end a
   // sequence stand around it where the file says so.

@@ -1,6 +1,6 @@
 """The chat format: special tokens, the template, and the tokenizer trained on rendered sessions.
 
-The template is the declarative one of chat_template.json (engine/model/chat_template.h): begin, then
+The template is the declarative one of chat_format.json (engine/model/chat_format.h): begin, then
 prefix + content + suffix of each message. Rendering one more message only appends.
 """
 
@@ -61,6 +61,6 @@ def train_tokenizer(texts: Iterable[str]) -> Tokenizer:
 
 
 def save_chat_format(tokenizer: Tokenizer, folder: Path) -> None:
-    """Writes tokenizer.json and chat_template.json."""
+    """Writes tokenizer.json and chat_format.json."""
     tokenizer.save(str(folder / "tokenizer.json"))
-    (folder / "chat_template.json").write_text(json.dumps(TEMPLATE, indent=2) + "\n")
+    (folder / "chat_format.json").write_text(json.dumps(TEMPLATE, indent=2) + "\n")

@@ -14,15 +14,21 @@ using ::testing::HasSubstr;
 using testing::served_micro;
 using ::testing::StartsWith;
 
-std::vector<model::Message> read(const std::string& text) {
-  const ordered_json json = parse_body(text);
-  return read_messages(JsonField(json, "messages"), served_micro().format);
+std::vector<model::Message> read(const std::string& messages) {
+  const ordered_json json = parse_body("{\"messages\": " + messages + "}");
+  return read_conversation(JsonField(json)).messages;
 }
 
 const std::string kCalls =
     R"({"role": "assistant", "content": "Let me see. ", "tool_calls": [{"id": "call_1", "type": "function",
         "function": {"name": "read_file", "arguments": "{\"path\":  \"a.py\"}"}}]})";
 const std::string kAnswer = R"({"role": "tool", "tool_call_id": "call_1", "content": "x = 1"})";
+
+// A conversation that ends with a call of "f".
+std::string with_arguments(const std::string& arguments) {
+  return R"([{"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": )" +
+         ordered_json(arguments).dump() + "}}]}]";
+}
 
 TEST(ReadMessages, JoinsPartsAndKnowsEveryRole) {
   const auto messages = read(
@@ -32,12 +38,11 @@ TEST(ReadMessages, JoinsPartsAndKnowsEveryRole) {
   ASSERT_EQ(messages.size(), 4u);
   EXPECT_EQ(messages[0].role, "system");
   EXPECT_EQ(messages[1].content, "ab");
-  // Byte for byte as it was generated, blanks included.
-  EXPECT_EQ(
-      messages[2].content,
-      "Let me see. <tool_call>\n{\"name\": \"read_file\", \"arguments\": {\"path\":  \"a.py\"}}\n"
-      "</tool_call>");
+  EXPECT_EQ(messages[2].content, "Let me see. ");
+  EXPECT_THAT(messages[2].calls, ::testing::ElementsAre(model::ToolCall{"call_1", "read_file",
+                                                                        "{\"path\": \"a.py\"}"}));
   EXPECT_EQ(messages[3].role, "tool");
+  EXPECT_EQ(messages[3].answered_call, "call_1");
 }
 
 TEST(ReadMessages, RefusesWhatIsOutOfPlace) {
@@ -58,12 +63,14 @@ TEST(ReadMessages, RefusesWhatIsOutOfPlace) {
        "400 messages[2].tool_call_id"},
       {R"([{"role": "assistant", "tool_calls": [{"id": "a"}]}])",
        "400 messages[0].tool_calls[0].function"},
+      {with_arguments("{"), "400 messages[0].tool_calls[0].function.arguments"},
+      {with_arguments("[1]"), "400 messages[0].tool_calls[0].function.arguments"},
   };
   for (const auto& [text, fault] : cases)
     EXPECT_THAT(fault_of([&] { (void)read(text); }), StartsWith(fault)) << text;
 }
 
-TEST(EncodeMessages, OneMoreTurnOnlyExtendsThePrompt) {
+TEST(EncodeConversation, OneMoreTurnOnlyExtendsThePrompt) {
   const Served served = served_micro();
   const std::string turn1 =
       R"([{"role": "system", "content": "s"}, {"role": "user", "content": "look"})";
@@ -72,40 +79,47 @@ TEST(EncodeMessages, OneMoreTurnOnlyExtendsThePrompt) {
       turn2 + R"(, {"role": "assistant", "content": "one"}, {"role": "user", "content": "and?"})";
   std::vector<model::Token> before;
   for (const std::string& turn : {turn1, turn2, turn3}) {
-    const std::vector<model::Token> prompt = encode_messages(served.model, read(turn + "]"));
+    const std::vector<model::Token> prompt =
+        encode_conversation(served.model, {.messages = read(turn + "]")});
     ASSERT_GT(prompt.size(), before.size());
     EXPECT_TRUE(std::equal(before.begin(), before.end(), prompt.begin()));
     before = prompt;
   }
 }
 
-TEST(AddTools, ListsThemInTheSystemMessage) {
-  const ordered_json tools = parse_body(
-      R"([{"type": "function", "function": {"name": "replace", "parameters": {"type": "object",
-           "properties": {"path": {"type": "string"}, "old": {"type": "string"}}}}},
-          {"type": "function", "function": {"name": "run_tests", "description": "Runs all."}},
-          {"type": "function", "function": {"name": "count", "parameters": {"properties":
-           {"n": {"type": "integer", "minimum": 1}}}}}])");
-  std::vector<model::Message> messages{{"system", "Be brief."}, {"user", "x"}};
-  add_tools(messages, JsonField(tools, "tools"));
-  const std::string lines =
-      "Tools:\n"
-      "{\"name\": \"replace\", \"arguments\": {\"path\": \"string\", \"old\": \"string\"}}\n"
-      "{\"name\": \"run_tests\", \"description\": \"Runs all.\", \"arguments\": {}}\n"
-      "{\"name\": \"count\", \"arguments\": {\"n\": {\"type\": \"integer\", \"minimum\": 1}}}";
-  EXPECT_EQ(messages[0].content, "Be brief.\n" + lines);
-  messages = {{"user", "x"}};
-  add_tools(messages, JsonField(tools, "tools"));
-  ASSERT_EQ(messages.size(), 2u);
-  EXPECT_EQ(messages[0].content, lines);
+// Whatever blanks a client sends; and "" is {}.
+TEST(ReadMessages, OneMeaningHasOneSpelling) {
+  const auto arguments = [](const std::string& text) {
+    return read(with_arguments(text))[0].calls[0].arguments;
+  };
+  EXPECT_EQ(arguments(R"({"a":[1,{"b":"x:,y"}],"c":"é"})"),
+            R"({"a": [1, {"b": "x:,y"}], "c": "é"})");
+  EXPECT_EQ(arguments("{ \n}"), "{}");
+  EXPECT_EQ(arguments(""), "{}");
 }
 
-TEST(ToolFormat, ReadsWhatItRenders) {
-  const ToolFormat format = *served_micro().format;
-  const ToolCall call{"", "f\"g", R"({"a":  [1, {"b": null}]})"};
-  const std::string text = format.render(call);
-  ASSERT_THAT(text, StartsWith(format.begin_text));
-  EXPECT_EQ(ToolFormat::parse(text.substr(11, text.size() - 11 - format.end_text.size())), call);
+TEST(ReadMessages, TakesReasoningAndNames) {
+  const auto messages = read(
+      R"([{"role": "user", "name": "Ann", "content": "x"},
+          {"role": "assistant", "content": "y", "reasoning_content": "r"},
+          {"role": "assistant", "content": "y", "reasoning": "s"}])");
+  EXPECT_EQ(messages[0].name, "Ann");
+  EXPECT_EQ(messages[1].reasoning, "r");
+  EXPECT_EQ(messages[2].reasoning, "s");
+}
+
+TEST(ReadConversation, KeepsWhatOnlyTheTemplateReads) {
+  const ordered_json json = parse_body(
+      R"({"messages": [{"role": "user", "content": "x"}], "tools": [], "documents": [{"title": "t"}],
+          "chat_template_kwargs": {"enable_thinking": false}})");
+  const model::Conversation conversation = read_conversation(JsonField(json));
+  EXPECT_EQ(conversation.tools, "");
+  EXPECT_EQ(conversation.documents, R"([{"title":"t"}])");
+  EXPECT_EQ(conversation.variables, R"({"enable_thinking":false})");
+  const ordered_json wrong =
+      parse_body(R"({"messages": [{"role": "user", "content": "x"}], "chat_template_kwargs": 1})");
+  EXPECT_THAT(fault_of([&] { (void)read_conversation(JsonField(wrong)); }),
+              StartsWith("400 chat_template_kwargs"));
 }
 
 TEST(ToolFormat, KeepsArgumentsOfAnotherNotation) {

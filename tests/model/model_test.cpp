@@ -79,7 +79,7 @@ TEST(InitModel, FilesAreKnown) {
   const auto hash = [&](const char* name) { return fnv1a(read_bytes(dir / "model" / name)); };
   EXPECT_EQ(hash("config.json"), 0x2759e1c74873f217U);
   EXPECT_EQ(hash("tokenizer.json"), 0xa2821b0c81060ebfU);
-  EXPECT_EQ(hash("chat_template.json"), 0xe83ec32a132eb3b3U);
+  EXPECT_EQ(hash("chat_format.json"), 0xe83ec32a132eb3b3U);
   EXPECT_EQ(hash("model.safetensors"), 0x1023857c0624d2ceU);
 }
 
@@ -178,7 +178,7 @@ TEST(Model, NamesWhatIsMissing) {
 TEST(Model, TheChatTemplateIsOptional) {
   const TempFolder dir;
   init_model("micro", dir / "model");
-  std::filesystem::remove(dir / "model/chat_template.json");
+  std::filesystem::remove(dir / "model/chat_format.json");
   EXPECT_EQ(Model::load(dir / "model").chat_template(), nullptr);
 }
 
