@@ -121,8 +121,8 @@ class Importer {
       return beside(Operation::kInstall, file.path_after, file.after, executable, patch);
     }
     if (file.path_after.empty()) {
-      return beside(Operation::kDelete, file.path_before, file.before, (file.mode_before & 0111) != 0,
-                    patch);
+      return beside(Operation::kDelete, file.path_before, file.before,
+                    (file.mode_before & 0111) != 0, patch);
     }
     if (file.path_before != file.path_after) {
       patch.operations.push_back(
@@ -135,8 +135,9 @@ class Importer {
     if (file.before == file.after) return;
     FileVersions rest = file;
     if (file.before.ends_with('\n') != file.after.ends_with('\n') && !file.before.empty()) {
-      patch.operations.push_back(
-          {.kind = Operation::kNewline, .path = file.path_after, .newline = file.after.ends_with('\n')});
+      patch.operations.push_back({.kind = Operation::kNewline,
+                                  .path = file.path_after,
+                                  .newline = file.after.ends_with('\n')});
       rest.before = with_last_newline(file.before, file.after.ends_with('\n'));
     }
     if (rest.before != rest.after) hunks(rest, style, patch);
