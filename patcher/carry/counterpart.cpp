@@ -110,7 +110,8 @@ Tokens Counterparts::tokens_of(const TokenIndex& file, const Part& part) {
 }
 
 // The two parts, by those beside them that look alike.
-KinshipAnswer Counterparts::level(const Outline::Level& base, const Outline::Level& target) const {
+KinshipAnswer Counterparts::level(const Outline::Level& base, const Outline::Level& target,
+                                  bool at_edge) const {
   const auto all = [](const TokenIndex& file, const Outline::Level& level) {
     std::vector<Tokens> out{tokens_of(file, level.part)};
     for (const Part& part : level.siblings)
@@ -127,7 +128,7 @@ KinshipAnswer Counterparts::level(const Outline::Level& base, const Outline::Lev
                          const Tokens& one, bool in_base) {
     for (size_t i = 1; i < parts.size(); ++i) {
       const double alike = likeness(one, parts[i]);
-      const bool better = alike >= kAlike && alike > likeness(one, parts[0]);
+      const bool better = at_edge && alike >= kAlike && alike > likeness(one, parts[0]);
       if (!better && likeness(parts[0], parts[i]) < kAlike) continue;
       const Kinship k = decide(one, parts[0], parts[i], weights);
       if (k <= out.kinship) continue;
@@ -268,7 +269,7 @@ KinshipAnswer Counterparts::check(const ChangeBlock& block, std::string_view add
         from.base == to.base && (own[i].part.begin == from.base || own[i].part.end == from.base);
     if (best == nullptr && at_edge) return {.kinship = Kinship::kRefuted};
     if (best == nullptr) continue;
-    const KinshipAnswer answer = level(own[i], *best);
+    const KinshipAnswer answer = level(own[i], *best, at_edge);
     if (answer.kinship == Kinship::kRefuted) return answer;
     if (answer.kinship == Kinship::kOpen && led_elsewhere(at, around_base, around_target)) {
       open = answer;

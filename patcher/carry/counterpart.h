@@ -50,7 +50,7 @@ class Counterparts {
     size_t target = 0;
   };
   static Tokens tokens_of(const TokenIndex& file, const Part& part);
-  KinshipAnswer level(const Outline::Level& base, const Outline::Level& target) const;
+  KinshipAnswer level(const Outline::Level& base, const Outline::Level& target, bool at_edge) const;
   const Outline::Level* most_alike(const Outline::Level& base,
                                    const std::vector<Outline::Level>& there) const;
   std::optional<size_t> look_alike(Ends from, Ends to, const Part& in_base) const;
