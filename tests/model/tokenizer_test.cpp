@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "model/byte_tokenizer.h"
@@ -112,8 +113,24 @@ TEST(Tokenizer, SpecialTextIsATokenOnlyWhenAskedFor) {
   EXPECT_EQ(round_trip(tokenizer, "<|end|>"), "<|end|>");
 }
 
-TEST(Tokenizer, AddedTokensThatAreNotSpecialAreAlwaysMatched) {
-  EXPECT_THAT(pieces(built_in(), "a<tool_call>b"), ElementsAre("a", "<tool_call>", "b"));
+// In brackets they are marks: "<tool_call>".
+TEST(Tokenizer, AddedTokensThatAreNotSpecialAreMatchedUnlessTheyAreMarks) {
+  const std::string text = "a<tool_call>b";
+  EXPECT_THAT(pieces(built_in(), text, SpecialText::kIsToken),
+              ElementsAre("a", "<tool_call>", "b"));
+  EXPECT_THAT(pieces(built_in(), text), testing::Not(testing::Contains("<tool_call>")));
+  json file = tokenizer_json();
+  add_token(file, 256, "...", false);
+  EXPECT_THAT(pieces(parse_tokenizer(file), "a...b"), ElementsAre("a", "...", "b"));
+}
+
+TEST(Tokenizer, AMarkThatTouchesALiteralRangeIsText) {
+  const Tokenizer tokenizer = built_in();
+  const Token end = byte_tokenizer_end();
+  const std::vector<TextRange> literal = {{0, 1}, {8, 9}};
+  const auto tokens = tokenizer.encode("<|end|><|end|><|end|>", literal);
+  EXPECT_EQ(std::ranges::count(tokens, end), 1);
+  EXPECT_EQ(tokens.back(), end);
 }
 
 TEST(Tokenizer, TheLongestAddedTokenWins) {
