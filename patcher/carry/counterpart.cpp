@@ -128,7 +128,8 @@ KinshipAnswer Counterparts::level(const Outline::Level& base, const Outline::Lev
                          const Tokens& one, bool in_base) {
     for (size_t i = 1; i < parts.size(); ++i) {
       const double alike = likeness(one, parts[i]);
-      const bool better = at_edge && alike >= kAlike && alike > likeness(one, parts[0]);
+      const bool better =
+          (at_edge || !level.paragraph) && alike >= kAlike && alike > likeness(one, parts[0]);
       if (!better && likeness(parts[0], parts[i]) < kAlike) continue;
       const Kinship k = decide(one, parts[0], parts[i], weights);
       if (k <= out.kinship) continue;
