@@ -61,9 +61,14 @@ void attention(benchmark::State& state, std::int64_t target, Context context) {
   const std::size_t width = heads.query_heads * heads.head_size;
   const auto query = normal_values(context.rows * width, 1.0f, 3);
   std::vector<bf16> out(query.size());
+  const AttentionArgs args{.query = query.data(),
+                           .position = context.position,
+                           .first = 0,
+                           .window = slots,
+                           .phase = context.phase,
+                           .scores = {0.18F}};  // log2(e) / sqrt(64)
   for (auto _ : state) {
-    backend->attention(out.data(), {k.data(), v.data(), slots}, heads,
-                       {query.data(), context.position, 0, slots, context.phase}, context.rows);
+    backend->attention(out.data(), {k.data(), v.data(), slots}, heads, args, context.rows);
     benchmark::DoNotOptimize(out.data());
   }
   const double keys = static_cast<double>(context.position) + (context.rows + 1) / 2.0;
