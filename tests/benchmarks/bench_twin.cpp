@@ -66,7 +66,7 @@ void attention(benchmark::State& state, std::int64_t target, Context context) {
                            .first = 0,
                            .window = slots,
                            .phase = context.phase,
-                           .scores = {0.18F}};  // log2(e) / sqrt(64)
+                           .scores = {engine::numerics::score_scale(heads.head_size)}};
   for (auto _ : state) {
     backend->attention(out.data(), {k.data(), v.data(), slots}, heads, args, context.rows);
     benchmark::DoNotOptimize(out.data());

@@ -10,9 +10,9 @@
 namespace engine::runtime::testing {
 namespace {
 
-constexpr std::size_t kGridCell = 16;
+constexpr std::size_t kStageCell = 16;
 // A ring as small as the model allows: it forgets soonest, and a launch overwrites the oldest rows.
-constexpr LaneShape kSmall{.grid = kGridCell, .longest_prompt = 112};
+constexpr LaneShape kSmall{.grid = kStageCell, .longest_prompt = 112};
 
 std::vector<Token> head(const std::vector<Token>& text, std::size_t count) {
   return {text.begin(), text.begin() + static_cast<std::ptrdiff_t>(count)};
@@ -23,7 +23,7 @@ std::vector<Token> head(const std::vector<Token>& text, std::size_t count) {
 std::vector<Token> next_of(const ComparedLane& lane, std::size_t kind) {
   if (kind == 0) return lane.prompt();
   if (kind == 1) return joined(lane.text(), random_tokens(5, 3));
-  return joined(head(lane.prompt(), lane.prompt().size() - 18 - kGridCell * (kind - 2)),
+  return joined(head(lane.prompt(), lane.prompt().size() - 18 - kStageCell * (kind - 2)),
                 random_tokens(9, 4));
 }
 
@@ -48,11 +48,12 @@ TEST_P(EveryStage, LeavesWhatTheNextTurnCanUse) {
   const Environment defaults(nullptr, nullptr);
   ProofModel model;
   std::size_t points = 0;
-  for (const std::size_t first : {4 * kGridCell + 1, 5 * kGridCell - 2}) {
+  for (const std::size_t first : {4 * kStageCell + 1, 5 * kStageCell - 2}) {
     for (std::size_t next = 0; next < 4; ++next) {
       // Every point before the branch that needs the oldest drafter rows, every few before the
       // rest.
-      const bool every = GetParam() != Ending::kBroken || (first == 4 * kGridCell + 1 && next == 3);
+      const bool every =
+          GetParam() != Ending::kBroken || (first == 4 * kStageCell + 1 && next == 3);
       const std::uint32_t stride = every ? 1 : 7;
       std::uint32_t point = static_cast<std::uint32_t>(next) % stride;
       while (ends_at(model, GetParam(), point, first, next)) {

@@ -61,14 +61,14 @@ TEST_F(PrefixCase, CheckAfterTrim) {
 
 // github.com/ggml-org/llama.cpp/issues/1884
 TEST_F(PrefixCase, GreaterVsGreaterEqual) {
-  constexpr std::size_t kGridCell = 64;
+  constexpr std::size_t kRows = 64;
   for (std::size_t k = 1; k <= 3; ++k) {
-    for (std::size_t common = k * kGridCell - 2; common <= k * kGridCell + 2; ++common) {
-      ComparedLane lanes = lane(kGridCell, 240);
+    for (std::size_t common = k * kRows - 2; common <= k * kRows + 2; ++common) {
+      ComparedLane lanes = lane(kRows, 240);
       const std::vector<Token> shared = random_tokens(common, k);
       EXPECT_EQ(lanes.take(request_of(joined(shared, {1, 5, 6, 7}), 1)), std::nullopt);
       EXPECT_EQ(lanes.take(request_of(joined(shared, {2, 8, 9, 3}), 2)), std::nullopt) << common;
-      EXPECT_EQ(lanes.cached(), common / kGridCell * kGridCell) << common;
+      EXPECT_EQ(lanes.cached(), common / kRows * kRows) << common;
     }
   }
 }
@@ -98,15 +98,15 @@ TEST_F(PrefixCase, OneRowRemainder) {
 
 // github.com/nicedreamzapp/claude-code-local/issues/46
 TEST_F(PrefixCase, ShrinkThenGrow) {
-  constexpr std::size_t kGridCell = 64;
-  ComparedLane lanes = lane(kGridCell, 320);
+  constexpr std::size_t kRows = 64;
+  ComparedLane lanes = lane(kRows, 320);
   const std::vector<Token> first = random_tokens(300, 1);
   EXPECT_EQ(lanes.take(request_of(first, 8)), std::nullopt);
-  const std::vector<Token> second = joined(head(first, kGridCell + 3), random_tokens(9, 2));
+  const std::vector<Token> second = joined(head(first, kRows + 3), random_tokens(9, 2));
   EXPECT_EQ(lanes.take(request_of(second, 8)), std::nullopt);
-  EXPECT_EQ(lanes.cached(), kGridCell);
+  EXPECT_EQ(lanes.cached(), kRows);
   EXPECT_EQ(lanes.take(request_of(joined(second, random_tokens(150, 3)), 8)), std::nullopt);
-  EXPECT_EQ(lanes.cached(), kGridCell);
+  EXPECT_EQ(lanes.cached(), kRows);
 }
 
 // github.com/nicedreamzapp/claude-code-local/pull/47: the buffer has one size, so no growth step
