@@ -16,6 +16,7 @@ SKIP = 77  # exit code
 # A reply of the built-in model that does not end by itself.
 ENDLESS = {"max_tokens": 3000, "temperature": 20, "seed": 1}
 REFERENCE = Path(__file__).parents[2] / "engine/model/reference"
+TRAINING = Path(__file__).parents[2] / "engine/training"
 
 
 def parser(description: str) -> argparse.ArgumentParser:

@@ -11,11 +11,11 @@ session; from the second quarter on it may grow by 8 MiB.
 import sys
 import time
 
-from lane import REFERENCE, Lane, cached_of, finish, parser, print_table
+from lane import Lane, TRAINING, cached_of, finish, parser, print_table
 from test_agentic import as_openai, content_of, tools_of
 from test_stress import essence
 
-sys.path.insert(0, str(REFERENCE.parent / "training"))
+sys.path.insert(0, str(TRAINING))
 from agent_tasks import AGENT_TASKS  # noqa: E402
 from generator import draw_session  # noqa: E402
 from play import Play  # noqa: E402

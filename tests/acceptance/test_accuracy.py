@@ -10,9 +10,9 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
-from lane import REFERENCE, SKIP, finish, print_table
+from lane import REFERENCE, SKIP, TRAINING, finish, print_table
 
-sys.path.insert(0, str(REFERENCE.parent / "training"))
+sys.path.insert(0, str(TRAINING))
 from generator import TASKS, draw_session  # noqa: E402
 from marks import Engine, play_session  # noqa: E402
 

@@ -9,9 +9,9 @@ import json
 import re
 import sys
 
-from lane import REFERENCE, Lane, LaneError, cached_of, finish, parser, print_table
+from lane import Lane, LaneError, TRAINING, cached_of, finish, parser, print_table
 
-sys.path.insert(0, str(REFERENCE.parent / "training"))
+sys.path.insert(0, str(TRAINING))
 from agent_tasks import AGENT_TASKS, SYSTEM  # noqa: E402
 from conversation import TOOL_CALL, Call, Message  # noqa: E402
 from generator import draw_session  # noqa: E402

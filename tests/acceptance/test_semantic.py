@@ -9,9 +9,9 @@ import random
 import re
 import sys
 
-from lane import REFERENCE, Lane, cached_of, finish, parser, print_table, text_of
+from lane import Lane, TRAINING, cached_of, finish, parser, print_table, text_of
 
-sys.path.insert(0, str(REFERENCE.parent / "training"))
+sys.path.insert(0, str(TRAINING))
 from generator import draw_session  # noqa: E402
 
 FACT = re.compile(r"^The ([a-z ]+) of (`[^`]+`) is (\S+)\.$", re.M)
