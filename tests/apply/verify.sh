@@ -49,6 +49,8 @@ same() {
   [ "$2" = "$3" ] || fail "$1: the digests differ"
 }
 
+"$root/.ci/setup" patcher engine
+"$root/.ci/build" release patcher
 say 'verify: copying engine/ and applying the series to one of the copies'
 copy_engine "$scratch/unpatched"
 copy_engine "$scratch/patched"
