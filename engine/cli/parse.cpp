@@ -240,6 +240,9 @@ struct Parser {
     sub->add_option("--port", server.port, "0: any free one; the first line printed names it")
         ->check(CLI::Range(0, 65535))
         ->capture_default_str();
+    sub->add_option("--tool-format", serve.tool_format,
+                    "Notation of tool calls: json, llama3, mistral, glm or deepseek; the model's "
+                    "template says which if it is not given");
     sub->add_option("--name", serve.name, "The model's name for clients")
         ->default_str("the model folder's");
     sub->add_option("--api-key-file", serve.api_key_file,

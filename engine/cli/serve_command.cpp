@@ -47,6 +47,15 @@ std::string folder_name(const std::filesystem::path& folder) {
   return (path.has_filename() ? path : path.parent_path()).filename().string();
 }
 
+// A template that is broken leaves the completions.
+void warn_if_it_cannot_chat(const model::Model& model, const Streams& streams) {
+  try {
+    if (model.chat_template() != nullptr) model.chat_template()->prepare();
+  } catch (const model::ModelError& error) {
+    streams.err << "engine: warning: chats will be refused: " << error.what() << "\n";
+  }
+}
+
 }  // namespace
 
 int serve_command(const ServeSettings& settings, const Streams& streams) {
@@ -62,12 +71,16 @@ int serve_command(const ServeSettings& settings, const Streams& streams) {
   const Session session(settings.engine, streams);
   const std::unique_ptr<runtime::Engine> engine = session.make_engine();
   const model::Model& model = session.model();
+  warn_if_it_cannot_chat(model, streams);
   lane::Service service(
       {.model = model,
        .name = settings.name.empty() ? folder_name(session.model_directory()) : settings.name,
        .context = session.options().context,
-       .format = lane::ToolFormat::of(model.tokenizer()),
-       .defaults = settings.params},
+       .format = settings.tool_format.empty()
+                     ? lane::ToolFormat::of(model)
+                     : lane::ToolFormat::named(settings.tool_format, model),
+       .defaults = settings.params,
+       .thoughts = lane::ThoughtMarks::of(model)},
       *engine, settings.limits);
   server.attach(service);
   streams.out << fmt::format("serving {} on http://{}:{}\n", service.served().name, options.host,

@@ -38,8 +38,8 @@ class Job {
     if (outcome.finish_reason == "cancelled")
       throw ApiError(499, "the client has gone", "", "client_gone");
     log(200, outcome.finish_reason, &outcome);
-    return writer_->whole(outcome.reply, outcome.finish_reason, outcome.stats,
-                          outcome.completion_tokens);
+    return writer_->whole(outcome.reply, outcome.finish_reason, outcome.stats, usage_of(outcome),
+                          outcome.departure);
   }
 
   void stream(httplib::DataSink& sink) {
@@ -62,9 +62,8 @@ class Job {
       const Outcome outcome = run(client);
       log(200, outcome.finish_reason, &outcome);
       if (outcome.finish_reason == "cancelled") return;
-      send_event(writer_->closing(outcome.finish_reason, outcome.stats));
-      if (request_.include_usage)
-        send_event(writer_->usage_chunk(usage_json(outcome.stats, outcome.completion_tokens)));
+      send_event(writer_->closing(outcome.finish_reason, outcome.stats, outcome.departure));
+      if (request_.include_usage) send_event(writer_->usage_chunk(usage_of(outcome)));
       send("data: [DONE]\n\n");
     } catch (const ApiError& error) {
       log_error(error);
@@ -76,6 +75,10 @@ class Job {
 
  private:
   const Served& served() const { return context_.service.served(); }
+
+  static ordered_json usage_of(const Outcome& outcome) {
+    return usage_json(outcome.stats, outcome.completion_tokens, outcome.reasoning_tokens);
+  }
 
   Outcome run(const Client& client) {
     const RequestQueue::Turn turn = *std::exchange(turn_, std::nullopt);

@@ -7,23 +7,12 @@
 namespace engine::lane {
 namespace {
 
-// Where a text of `stops` first begins in `text`; npos if none does.
-std::size_t find_stop(std::string_view text, std::span<const std::string> stops) {
-  std::size_t first = std::string_view::npos;
-  for (const std::string& stop : stops)
-    first = std::min(first, text.find(stop));
-  return first;
-}
-
-// Length of the longest end of `text` that a stop text begins with.
-std::size_t undecided(std::string_view text, std::span<const std::string> stops) {
-  std::size_t longest = 0;
-  for (const std::string& stop : stops) {
-    for (std::size_t n = std::min(stop.size() - 1, text.size()); n > longest; --n) {
-      if (text.ends_with(std::string_view(stop).substr(0, n))) longest = n;
-    }
-  }
-  return longest;
+// Length of the longest end of `text` that `sign` begins with, but for all of it.
+std::size_t undecided(std::string_view text, std::string_view sign) {
+  std::size_t n = std::min(sign.size() - 1, text.size());
+  while (!text.ends_with(sign.substr(0, n)))
+    --n;
+  return n;
 }
 
 }  // namespace
@@ -54,84 +43,187 @@ ReplyReader::ReplyReader(const Served& served, const GenerationRequest& request,
     : served_(served),
       request_(request),
       new_call_id_(std::move(new_call_id)),
-      decoder_(served.model.reply_decoder()),
-      call_(request.begun_call) {}
+      decoder_(served.model.reply_decoder()) {
+  for (const std::string& stop : request.stop)
+    signs_.push_back({stop, Event::kStop, std::nullopt});
+  if (request.tools) {
+    add_mark(served.format->begin, Event::kCallBegin);
+    add_mark(served.format->end, Event::kCallEnd);
+  }
+  if (request.chat && served.thoughts) {
+    add_mark(served.thoughts->begin, Event::kThoughtBegin);
+    add_mark(served.thoughts->end, Event::kThoughtEnd);
+  }
+  if (request.thinking) part_ = Part::kReasoning;
+  if (!request.begun_call) return;
+  part_ = Part::kCall;
+  call_begin_ = served.format->begin;
+  call_ = *request.begun_call;
+}
 
-bool ReplyReader::is_mark(model::Token token) const {
-  return request_.tools && (token == served_.format->begin || token == served_.format->end);
+void ReplyReader::add_mark(const std::string& text, Event event) {
+  if (!text.empty()) signs_.push_back({text, event, served_.model.tokenizer().find(text)});
+}
+
+// Whether such a sign is looked for where the reply is now.
+bool ReplyReader::counts(Event event) const {
+  switch (event) {
+    case Event::kStop:
+      return part_ == Part::kText;
+    case Event::kCallBegin:
+      return part_ != Part::kReasoning;
+    case Event::kCallEnd:
+      return part_ == Part::kCall;
+    case Event::kThoughtBegin:
+      return part_ == Part::kText && !answered_;
+    case Event::kThoughtEnd:
+      return part_ == Part::kReasoning;
+  }
+  return false;
 }
 
 ReplyDelta ReplyReader::push(model::Token token, std::span<const float> logits) {
   ReplyDelta delta;
   if (stopped_) return delta;
   ++tokens_;
+  if (part_ == Part::kReasoning) ++reasoning_tokens_;
   if (request_.top_logprobs)
     delta.logprobs.push_back(token_logprob(logits, token, *request_.top_logprobs));
-  if (is_mark(token)) {
-    push_mark(token, delta);
-  } else {
+  const auto mark = std::ranges::find(signs_, std::optional(token), &Sign::token);
+  const model::Tokenizer& tokenizer = served_.model.tokenizer();
+  // Inside of a call special tokens are part of its notation, but for the one that ends the
+  // message.
+  const bool ends = std::ranges::binary_search(served_.model.config().stop_tokens, token);
+  const bool notation = part_ == Part::kCall && tokenizer.is_special(token) && !ends;
+  if (mark == signs_.end() && !notation) {
     add_text(decoder_.push(token), delta);
+    return delta;
+  }
+  add_text(decoder_.finish(), delta);
+  if (stopped_) return delta;
+  emit(std::exchange(held_, {}), delta);
+  if (mark != signs_.end() && counts(mark->event)) {
+    happen(*mark, delta);
+  } else {
+    emit(tokenizer.decode(token), delta);
   }
   return delta;
 }
 
-void ReplyReader::push_mark(model::Token token, ReplyDelta& delta) {
-  add_text(decoder_.finish(), delta);
-  const std::string_view mark = served_.model.tokenizer().decode(token);
-  if (token == served_.format->begin) {
-    end_call(delta, "");
-    if (stopped_) return;
-    delta.text += held_;
-    held_.clear();
-    call_.emplace();
-  } else if (call_) {
-    end_call(delta, mark);
-  } else {
-    add_text(mark, delta);
+void ReplyReader::add_text(std::string_view text, ReplyDelta& delta) {
+  held_ += text;
+  while (!stopped_) {
+    const Sign* next = nullptr;
+    std::size_t at = held_.size();
+    std::size_t tail = 0;
+    for (const Sign& sign : signs_) {
+      if (sign.token || !counts(sign.event)) continue;
+      const std::size_t found = held_.find(sign.text);
+      if (found < at) {
+        at = found;
+        next = &sign;
+      }
+      tail = std::max(tail, undecided(held_, sign.text));
+    }
+    if (next == nullptr) at -= tail;
+    emit(std::string(held_, 0, at), delta);
+    held_.erase(0, at + (next == nullptr ? 0 : next->text.size()));
+    if (next == nullptr) return;
+    happen(*next, delta);
   }
 }
 
-void ReplyReader::add_text(std::string_view text, ReplyDelta& delta) {
-  if (call_) {
-    *call_ += text;
+void ReplyReader::happen(const Sign& sign, ReplyDelta& delta) {
+  const auto begin = [&](Part part) {
+    part_ = part;
+    line_ends_.clear();
+    at_start_ = true;
+  };
+  switch (sign.event) {
+    case Event::kStop:
+      delta.text += std::exchange(line_ends_, {});
+      held_.clear();
+      stopped_ = true;
+      break;
+    case Event::kCallBegin:
+      if (part_ == Part::kCall) end_call(delta, "");
+      if (stopped_) break;
+      begin(Part::kCall);
+      call_begin_ = sign.text;
+      break;
+    case Event::kCallEnd:
+      end_call(delta, sign.text);
+      break;
+    case Event::kThoughtBegin:
+      begin(Part::kReasoning);
+      break;
+    case Event::kThoughtEnd:
+      begin(Part::kText);
+      break;
+  }
+}
+
+// Line ends at the borders of thoughts and, in published notations, of calls are the template's.
+void ReplyReader::emit(std::string_view text, ReplyDelta& delta) {
+  if (part_ == Part::kCall) {
+    call_ += text;
     return;
   }
-  held_ += text;
-  if (const std::size_t at = find_stop(held_, request_.stop); at != std::string::npos) {
-    delta.text += held_.substr(0, at);
-    held_.clear();
-    stopped_ = true;
+  const bool thoughts = part_ == Part::kReasoning;
+  const bool trims = thoughts || reasoning_tokens_ > 0 || request_.tools;
+  if (trims && at_start_ && (thoughts || reasoning_tokens_ > 0 || calls_ > 0))
+    text.remove_prefix(std::min(text.find_first_not_of('\n'), text.size()));
+  if (text.empty()) return;
+  at_start_ = false;
+  const bool bare = !answered_ && !thoughts && request_.tools &&
+                    served_.format->notation == ToolFormat::Notation::kLlama3;
+  if (bare && text.find_first_not_of(" \n") != std::string_view::npos &&
+      text[text.find_first_not_of(" \n")] == '{') {
+    part_ = Part::kCall;
+    call_begin_.clear();
+    call_ = text;
     return;
   }
-  const std::size_t sure = held_.size() - undecided(held_, request_.stop);
-  delta.text += held_.substr(0, sure);
-  held_.erase(0, sure);
+  const std::size_t end = trims ? text.find_last_not_of('\n') + 1 : text.size();
+  std::string& said = thoughts ? delta.reasoning : delta.text;
+  if (end > 0) {
+    said += std::exchange(line_ends_, {});
+    said += text.substr(0, end);
+    answered_ = answered_ || !thoughts;
+  }
+  line_ends_ += text.substr(end);
 }
 
 void ReplyReader::end_call(ReplyDelta& delta, std::string_view end_mark) {
-  if (!call_) return;
-  const std::string text = *std::exchange(call_, std::nullopt);
-  std::optional<ToolCall> call = ToolFormat::parse(text);
-  if (call) {
-    call->id = new_call_id_();
-    delta.calls.push_back(*std::move(call));
-    ++calls_;
-    stopped_ = request_.one_call;
-  } else {
+  const std::string text = std::exchange(call_, {});
+  part_ = Part::kText;
+  at_start_ = true;
+  std::vector<ToolCall> calls = served_.format->parse(text, request_.tool_list);
+  if (calls.empty()) {
     // No call after all: the client sees what was written, and sends it back as it was.
-    delta.text += served_.model.tokenizer().decode(served_.format->begin);
+    delta.text += call_begin_;
     delta.text += text;
     delta.text += end_mark;
+    at_start_ = false;
   }
+  for (ToolCall& call : calls) {
+    if (stopped_) break;
+    call.id = new_call_id_();
+    delta.calls.push_back(std::move(call));
+    ++calls_;
+    stopped_ = request_.one_call;
+  }
+  answered_ = true;
 }
 
 ReplyDelta ReplyReader::finish() {
   ReplyDelta delta;
   if (stopped_) return delta;
   add_text(decoder_.finish(), delta);
-  delta.text += held_;
-  held_.clear();
-  end_call(delta, "");
+  if (stopped_) return delta;
+  emit(std::exchange(held_, {}), delta);
+  if (part_ == Part::kCall) end_call(delta, "");
+  if (part_ == Part::kText && calls_ == 0) delta.text += std::exchange(line_ends_, {});
   return delta;
 }
 

@@ -1,5 +1,5 @@
-// Turns the tokens of a reply into what the client sees: text, tool calls and log-probabilities, as
-// they come.
+// Turns the tokens of a reply into what the client sees: thoughts, text, tool calls and
+// log-probabilities, as they come.
 #pragma once
 
 #include <functional>
@@ -25,11 +25,14 @@ TokenLogprob token_logprob(std::span<const float> logits, model::Token token, st
 
 // What a token, or the end, adds to the reply.
 struct ReplyDelta {
+  std::string reasoning;  // what the model thinks before it answers
   std::string text;
   std::vector<ToolCall> calls;
   std::vector<TokenLogprob> logprobs;
 
-  bool empty() const { return text.empty() && calls.empty() && logprobs.empty(); }
+  bool empty() const {
+    return reasoning.empty() && text.empty() && calls.empty() && logprobs.empty();
+  }
 };
 
 class ReplyReader {
@@ -48,20 +51,39 @@ class ReplyReader {
   bool stopped() const { return stopped_; }
   bool has_calls() const { return calls_ > 0; }
   std::size_t tokens() const { return tokens_; }  // up to the stop
+  std::size_t reasoning_tokens() const { return reasoning_tokens_; }
 
  private:
+  enum class Part { kReasoning, kText, kCall };
+  enum class Event { kStop, kCallBegin, kCallEnd, kThoughtBegin, kThoughtEnd };
+  // A text that means something: a stop text, or a mark. A mark that is a token counts as a token
+  // only, so that a model may quote it.
+  struct Sign {
+    std::string text;
+    Event event;
+    std::optional<model::Token> token;
+  };
+
+  void add_mark(const std::string& text, Event event);
+  bool counts(Event event) const;
   void add_text(std::string_view text, ReplyDelta& delta);
+  void happen(const Sign& sign, ReplyDelta& delta);
+  void emit(std::string_view text, ReplyDelta& delta);
   void end_call(ReplyDelta& delta, std::string_view end_mark);
-  void push_mark(model::Token token, ReplyDelta& delta);
-  bool is_mark(model::Token token) const;
 
   const Served& served_;
   const GenerationRequest& request_;
   std::function<std::string()> new_call_id_;
   model::StreamDecoder decoder_;
-  std::string held_;                 // text that may be the beginning of a stop text
-  std::optional<std::string> call_;  // the text of the call being written
-  std::size_t calls_ = 0, tokens_ = 0;
+  std::vector<Sign> signs_;
+  Part part_ = Part::kText;
+  std::string held_;        // text that may be the beginning of a sign
+  std::string line_ends_;   // of the part, which belong to it only if more follows
+  bool at_start_ = true;    // of the part: line ends are not of it
+  bool answered_ = false;   // something but thoughts was said
+  std::string call_;        // the text of the call being written
+  std::string call_begin_;  // its mark, as it was written
+  std::size_t calls_ = 0, tokens_ = 0, reasoning_tokens_ = 0;
   bool stopped_ = false;
 };
 

@@ -112,25 +112,41 @@ void check_length(const GenerationRequest& request, const Served& served, std::s
       std::string(field), "context_length_exceeded");
 }
 
-// Where a call is demanded the prompt begins it, and the model can only go on with it.
-void begin_call(GenerationRequest& request, const Served& served, std::string text) {
-  std::vector<model::Token>& prompt = request.engine.prompt;
-  const std::string after_mark = served.format->begin_text.substr(
-      served.model.tokenizer().decode(served.format->begin).size());
-  prompt.push_back(served.format->begin);
-  const auto tokens =
-      served.model.tokenizer().encode(after_mark + text, model::SpecialText::kIsText);
-  prompt.insert(prompt.end(), tokens.begin(), tokens.end());
-  request.begun_call = std::move(text);
+// Whether the prompt ends with the mark where thoughts begin.
+bool begins_thoughts(const std::vector<model::Token>& prompt, const Served& served) {
+  if (!served.thoughts) return false;
+  constexpr std::size_t kLooked = 16;
+  const std::size_t kept = std::min(kLooked, prompt.size());
+  std::string end = served.model.tokenizer().decode(std::span(prompt).last(kept));
+  end.erase(end.find_last_not_of(" \n") + 1);
+  return end.ends_with(served.thoughts->begin);
+}
+
+// Where a call is demanded the prompt begins it, and the model can only go on with it; thoughts
+// that the prompt began end before.
+void begin_call(GenerationRequest& request, const Served& served,
+                const std::optional<std::string>& name) {
+  const ToolFormat& format = *served.format;
+  std::string text = request.thinking ? served.thoughts->end + "\n\n" : "";
+  request.thinking = false;
+  text += format.lead + format.begin;
+  const std::string opening = format.opening(name);
+  const model::TextRange literal{text.size() + format.before_name.size(),
+                                 name ? text.size() + opening.size() - format.after_name.size()
+                                      : text.size() + format.before_name.size()};
+  const auto tokens = served.model.tokenizer().encode(text + opening, {&literal, 1});
+  request.engine.prompt.insert(request.engine.prompt.end(), tokens.begin(), tokens.end());
+  request.begun_call = opening;
 }
 
 struct Tools {
   std::optional<JsonField> list;
-  std::optional<std::string> begin;  // text of the call that the choice demands
+  bool demanded = false;            // a call must come
+  std::optional<std::string> name;  // of this tool
 };
 
 Tools read_tools(const JsonField& body, const Served& served) {
-  Tools tools{body.find("tools"), {}};
+  Tools tools{.list = body.find("tools"), .name = {}};
   const std::optional<JsonField> choice = body.find("tool_choice");
   const std::vector<std::string> names =
       tools.list ? tool_names(*tools.list) : std::vector<std::string>();
@@ -144,7 +160,7 @@ Tools read_tools(const JsonField& body, const Served& served) {
   if (none) tools.list.reset();
   if (none || !choice || choice->value() == "auto") return tools;
   if (choice->value() == "required") {
-    tools.begin = R"({"name": ")";
+    tools.demanded = true;
     return tools;
   }
   if (!choice->value().is_object())
@@ -152,7 +168,8 @@ Tools read_tools(const JsonField& body, const Served& served) {
   const JsonField name = choice->at("function").at("name");
   if (std::ranges::find(names, name.string()) == names.end())
     name.fail(fmt::format("there is no tool \"{}\"", name.string()));
-  tools.begin = ToolFormat::opening(name.string());
+  tools.demanded = true;
+  tools.name = name.string();
   return tools;
 }
 
@@ -173,13 +190,15 @@ GenerationRequest read_chat(const JsonField& body, const Served& served) {
   request.chat = true;
   refuse_unless(body, "echo", false);
   const Tools tools = read_tools(body, served);
-  model::Conversation conversation = read_conversation(body);
-  if (!tools.list) conversation.tools.clear();
+  request.conversation = read_conversation(body);
+  if (!tools.list) request.conversation.tools.clear();
   request.tools = tools.list.has_value();
+  if (request.tools) request.tool_list = tools.list->value();
   if (const auto parallel = body.find("parallel_tool_calls"))
     request.one_call = !parallel->boolean();
-  request.engine.prompt = encode_conversation(served.model, conversation);
-  if (tools.begin) begin_call(request, served, *tools.begin);
+  request.engine.prompt = encode_conversation(served.model, request.conversation);
+  request.thinking = begins_thoughts(request.engine.prompt, served);
+  if (tools.demanded) begin_call(request, served, tools.name);
   check_length(request, served, "messages");
   const auto wanted = body.find("logprobs");
   const auto top = body.find("top_logprobs");

@@ -21,6 +21,7 @@ struct Served {
   std::size_t context = 0;  // KV rows: prompt and reply together
   std::optional<ToolFormat> format;
   runtime::GenerateParams defaults;  // drafting and acceptance, which no request chooses
+  std::optional<ThoughtMarks> thoughts{};
 };
 
 struct GenerationRequest {
@@ -31,7 +32,10 @@ struct GenerationRequest {
   bool stream = false;
   bool include_usage = false;               // in the stream's last chunk
   std::optional<std::size_t> top_logprobs;  // alternatives a token; nothing: no log-probabilities
+  model::Conversation conversation;         // of a chat
+  bool thinking = false;                    // the prompt already begins the model's thoughts
   bool tools = false;                       // calls are looked for in the reply
+  nlohmann::ordered_json tool_list;         // the tools of the request
   bool one_call = false;                    // the reply ends with its first call
   // With tool_choice the prompt already begins a call: its text after the mark.
   std::optional<std::string> begun_call;

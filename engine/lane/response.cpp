@@ -28,7 +28,9 @@ ordered_json stats_json(const runtime::Stats& stats) {
   return json;
 }
 
-ordered_json timings_json(const runtime::Stats& stats) {
+ordered_json timings_json(const runtime::Stats& stats, const std::optional<Departure>& departure) {
+  ordered_json rendering;
+  if (departure) rendering = {{"left_at", departure->token}, {"left_by", departure->by}};
   const ordered_json all = stats_json(stats);
   // The first token comes from the prompt's last row, so prefill pays for it.
   const std::size_t decoded = stats.generated_tokens > 0 ? stats.generated_tokens - 1 : 0;
@@ -42,17 +44,19 @@ ordered_json timings_json(const runtime::Stats& stats) {
           {"draft_n", stats.drafted},
           {"draft_n_accepted", stats.accepted},
           {"reuse_bound", all.value("reuse_bound", ordered_json())},
-          {"first_difference", all.value("common_prefix", ordered_json())}};
+          {"first_difference", all.value("common_prefix", ordered_json())},
+          {"rendering", rendering}};
 }
 
-ordered_json usage_json(const runtime::Stats& stats, std::size_t completion_tokens) {
+ordered_json usage_json(const runtime::Stats& stats, std::size_t completion_tokens,
+                        std::size_t reasoning_tokens) {
   const std::size_t cached = stats_json(stats).value("cached", std::size_t{0});
   return {{"prompt_tokens", stats.prompt_tokens},
           {"completion_tokens", completion_tokens},
           {"total_tokens", stats.prompt_tokens + completion_tokens},
           {"prompt_tokens_details", {{"cached_tokens", cached}, {"audio_tokens", 0}}},
           {"completion_tokens_details",
-           {{"reasoning_tokens", 0},
+           {{"reasoning_tokens", reasoning_tokens},
             {"audio_tokens", 0},
             {"accepted_prediction_tokens", 0},
             {"rejected_prediction_tokens", 0}}}};
@@ -96,7 +100,9 @@ ordered_json ResponseWriter::chunk(const ReplyDelta& delta) {
   ordered_json json = envelope(true), choice{{"index", 0}};
   if (request_.chat) {
     choice["delta"] = ordered_json::object();
-    if (!delta.text.empty() || delta.calls.empty()) choice["delta"]["content"] = delta.text;
+    if (!delta.reasoning.empty()) choice["delta"]["reasoning_content"] = delta.reasoning;
+    if (!delta.text.empty() || (delta.calls.empty() && delta.reasoning.empty()))
+      choice["delta"]["content"] = delta.text;
     if (!delta.calls.empty()) choice["delta"]["tool_calls"] = calls(delta.calls, true);
   } else {
     choice["text"] = delta.text;
@@ -107,7 +113,8 @@ ordered_json ResponseWriter::chunk(const ReplyDelta& delta) {
   return json;
 }
 
-ordered_json ResponseWriter::closing(std::string_view finish_reason, const runtime::Stats& stats) {
+ordered_json ResponseWriter::closing(std::string_view finish_reason, const runtime::Stats& stats,
+                                     const std::optional<Departure>& departure) {
   ordered_json json = envelope(true), choice{{"index", 0}};
   if (request_.chat) {
     choice["delta"] = ordered_json::object();
@@ -117,7 +124,7 @@ ordered_json ResponseWriter::closing(std::string_view finish_reason, const runti
   choice["logprobs"] = nullptr;
   choice["finish_reason"] = finish_reason;
   json["choices"] = ordered_json::array({choice});
-  json["timings"] = timings_json(stats);
+  json["timings"] = timings_json(stats, departure);
   return json;
 }
 
@@ -129,13 +136,15 @@ ordered_json ResponseWriter::usage_chunk(const ordered_json& usage) const {
 }
 
 ordered_json ResponseWriter::whole(const ReplyDelta& reply, std::string_view finish_reason,
-                                   const runtime::Stats& stats, std::size_t completion_tokens) {
+                                   const runtime::Stats& stats, const ordered_json& usage,
+                                   const std::optional<Departure>& departure) {
   ordered_json json = envelope(false), choice{{"index", 0}};
   if (request_.chat) {
     choice["message"] = {{"role", "assistant"},
                          {"content", reply.text},
                          {"refusal", nullptr},
                          {"annotations", ordered_json::array()}};
+    if (!reply.reasoning.empty()) choice["message"]["reasoning_content"] = reply.reasoning;
     if (!reply.calls.empty()) {
       if (reply.text.empty()) choice["message"]["content"] = nullptr;
       choice["message"]["tool_calls"] = calls(reply.calls, false);
@@ -146,8 +155,8 @@ ordered_json ResponseWriter::whole(const ReplyDelta& reply, std::string_view fin
   choice["logprobs"] = logprobs(reply.logprobs);
   choice["finish_reason"] = finish_reason;
   json["choices"] = ordered_json::array({choice});
-  json["usage"] = usage_json(stats, completion_tokens);
-  json["timings"] = timings_json(stats);
+  json["usage"] = usage;
+  json["timings"] = timings_json(stats, departure);
   return json;
 }
 

@@ -17,6 +17,7 @@ double seconds_since(Clock::time_point start) {
 }
 
 void join(ReplyDelta& whole, const ReplyDelta& delta) {
+  whole.reasoning += delta.reasoning;
   whole.text += delta.text;
   whole.calls.insert(whole.calls.end(), delta.calls.begin(), delta.calls.end());
   whole.logprobs.insert(whole.logprobs.end(), delta.logprobs.begin(), delta.logprobs.end());
@@ -37,7 +38,7 @@ class Run {
   }
 
   // `stop` is asked between launches, too.
-  Outcome through(runtime::Engine& engine, const std::function<bool()>& stop) {
+  Outcome through(runtime::Engine& engine, const std::function<bool()>& stop, LastRendering& last) {
     runtime::Callbacks callbacks;
     callbacks.cancelled = [&] { return reader_.stopped() || client_gone() || stop(); };
     callbacks.on_prefill = client_.on_prefill;
@@ -48,11 +49,14 @@ class Run {
         echo_.show(position, logits);
       };
     callbacks.on_token = [&](model::Token token) { take(token); };
+    if (request_.chat) outcome_.departure = last.compare(request_);
     const runtime::Reply reply = engine.run(request_.engine, callbacks);
+    if (request_.chat) last.keep(request_, reply.tokens);
     if (reply.finish != runtime::FinishReason::kCancelled) emit(echo_.take());
     emit(reader_.finish());
     outcome_.stats = reply.stats;
     outcome_.completion_tokens = reader_.tokens();
+    outcome_.reasoning_tokens = reader_.reasoning_tokens();
     outcome_.finish_reason = finish_reason(reply.finish);
     outcome_.times.finished = seconds_since(arrived_);
     metrics_.observe(outcome_.stats, outcome_.times);
@@ -118,10 +122,11 @@ Outcome Service::run(const GenerationRequest& request, const RequestQueue::Turn&
   bool late = false;
   Run run(served_, request, arrived, client, metrics_);
   try {
-    Outcome outcome = run.through(engine_, [&] {
+    const auto stop = [&] {
       late = Clock::now() > deadline;
       return late || cancel_;
-    });
+    };
+    Outcome outcome = run.through(engine_, stop, last_);
     if (outcome.finish_reason == "cancelled" && late)
       throw ApiError(408, "the request took longer than the server allows", "", "timeout");
     if (outcome.finish_reason == "cancelled" && cancel_)

@@ -26,6 +26,8 @@ struct Outcome {
   std::string finish_reason;  // stop, length, tool_calls; cancelled if the client went
   runtime::Stats stats;
   std::size_t completion_tokens = 0;  // up to a stop text
+  std::size_t reasoning_tokens = 0;   // of these
+  std::optional<Departure> departure;
   RequestTimes times;
 };
 
@@ -64,6 +66,7 @@ class Service {
   const Limits limits_;
   Metrics metrics_;
   RequestQueue queue_;
+  LastRendering last_;  // of a chat; who has the turn uses it
   std::atomic<bool> cancel_ = false;
 };
 

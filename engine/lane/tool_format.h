@@ -1,36 +1,57 @@
-// How a model writes a tool call.
+// How a model writes tool calls and thoughts: notations of published models, known by the marks
+// that a model's chat template and tokenizer have.
 //
-// A call is a mark, which is one token, and the JSON object {"name": NAME, "arguments": {...}}; it
-// ends with the message, with the next mark or with an end mark. Two notations are known by the
-// tokens that a tokenizer has:
-//
-//   <|tool_call|>{"name": "read_file", "arguments": {"path": "a.py"}}
-//   <tool_call>\n{"name": ...}\n</tool_call>
+//   json      <tool_call>{"name": "f", "arguments": {...}}</tool_call>       Qwen, Hermes
+//             <|tool_call|>{"name": "f", "arguments": {...}}                 the built-in model
+//   llama3    {"name": "f", "parameters": {...}}, with <|python_tag|> before it or not
+//   mistral   [TOOL_CALLS][{"name": "f", "arguments": {...}}], newer: [TOOL_CALLS]f[ARGS]{...}
+//   glm       <tool_call>f <arg_key>K</arg_key> <arg_value>V</arg_value> ... </tool_call>
+//   deepseek  <｜tool▁call▁begin｜>f<｜tool▁sep｜>{...}<｜tool▁call▁end｜>
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "model/chat_template.h"
+#include "model/model.h"
 
 namespace engine::lane {
 
 using model::ToolCall;
 
 struct ToolFormat {
-  std::string begin_text, end_text;  // the marks with the line ends around the object
-  model::Token begin = 0;
-  std::optional<model::Token> end;
+  enum class Notation { kJson, kLlama3, kMistral, kGlm, kDeepSeek };
 
-  // Nothing if the tokenizer has no mark for calls.
-  static std::optional<ToolFormat> of(const model::Tokenizer& tokenizer);
+  Notation notation = Notation::kJson;
+  std::string begin, end;  // a call's marks; it ends with the message, too
+  // Marks are tokens where the tokenizer has them, else texts; blanks around them are not content.
+  std::string lead;           // before the first call's mark, in a prompt that begins it
+  std::string before_name;    // in such a prompt, between the mark and the tool's name
+  std::string after_name;     // and from there to the arguments
+  std::string escaped_quote;  // empty, or what a name is written within
 
-  // What a call to `name` begins with after the mark, up to its arguments.
-  static std::string opening(std::string_view name);
+  // The model's; nothing if no notation is known.
+  static std::optional<ToolFormat> of(const model::Model& model);
+  // By the words above; "<tool_call>" and the others are then its marks. Throws
+  // std::invalid_argument.
+  static ToolFormat named(std::string_view name, const model::Model& model);
 
-  // The call that the text after a mark is; nothing if it is none. `id` is left empty.
-  static std::optional<ToolCall> parse(std::string_view text);
+  // What a call begins with after the mark, up to its arguments or, without a name, to its name.
+  std::string opening(const std::optional<std::string>& name) const;
+
+  // The calls that the text between two marks is; none if it is no call. `tools`, the request's,
+  // say which of GLM's values are texts. Ids are left empty.
+  std::vector<ToolCall> parse(std::string_view text,
+                              const nlohmann::ordered_json& tools = {}) const;
+};
+
+// The marks around what a model thinks before it answers; nothing if it has none.
+struct ThoughtMarks {
+  std::string begin, end;
+
+  static std::optional<ThoughtMarks> of(const model::Model& model);
 };
 
 }  // namespace engine::lane

@@ -13,7 +13,7 @@ namespace {
 using testing::served_micro;
 
 struct Seen {
-  std::string text;
+  std::string text, reasoning;
   std::vector<ToolCall> calls;
   std::size_t tokens = 0;
   bool stopped = false;
@@ -21,12 +21,13 @@ struct Seen {
 };
 
 // What a client sees of a reply with this text.
-Seen seen(const std::string& text, const GenerationRequest& request) {
-  const Served served = served_micro();
+Seen seen(const std::string& text, const GenerationRequest& request,
+          const Served& served = served_micro()) {
   std::size_t ids = 0;
   ReplyReader reader(served, request, [&] { return "call_" + std::to_string(ids++); });
   Seen result;
   const auto take = [&](const ReplyDelta& delta) {
+    result.reasoning += delta.reasoning;
     result.text += delta.text;
     if (!delta.text.empty()) result.pieces.push_back(delta.text);
     result.calls.insert(result.calls.end(), delta.calls.begin(), delta.calls.end());
@@ -97,6 +98,15 @@ TEST(ReplyReader, ACallMayEndWithTheMessage) {
   EXPECT_EQ(seen("<tool_call>{\"name\": \"f\", \"arguments\": {}}", with_tools()).calls.size(), 1u);
 }
 
+TEST(ReplyReader, TheTokenThatEndsTheMessageIsNoPartOfACall) {
+  const Served served = served_micro();
+  const auto end = served.model.tokenizer().decode(served.model.config().stop_tokens.front());
+  const Seen reply = seen(R"(<tool_call>{"name": "f", "arguments": {}})" + std::string(end),
+                          with_tools(), served);
+  EXPECT_THAT(reply.calls, ::testing::ElementsAre(ToolCall{"call_0", "f", "{}"}));
+  EXPECT_EQ(reply.text, "");
+}
+
 TEST(ReplyReader, WhatIsNoCallIsText) {
   const Seen reply = seen("<tool_call>\n{\"name\": \"f\", broken\n</tool_call>!", with_tools());
   EXPECT_THAT(reply.calls, ::testing::IsEmpty());
@@ -110,9 +120,56 @@ TEST(ReplyReader, WithoutToolsAMarkIsText) {
 
 TEST(ReplyReader, GoesOnWithTheCallThatThePromptBegan) {
   GenerationRequest request = with_tools();
-  request.begun_call = ToolFormat::opening("f");
+  request.begun_call = served_micro().format->opening("f");
   EXPECT_THAT(seen("{\"a\": 2}}\n</tool_call>", request).calls,
               ::testing::ElementsAre(ToolCall{"call_0", "f", "{\"a\": 2}"}));
+}
+
+// Marks that are no tokens of this tokenizer are texts.
+TEST(ReplyReader, ReadsPublishedNotations) {
+  const auto calls = [](const char* name, const std::string& text) {
+    Served served = served_micro();
+    served.format = ToolFormat::named(name, served.model);
+    const Seen reply = seen(text, with_tools(), served);
+    EXPECT_EQ(reply.text, text.starts_with("Ok") ? "Ok" : "") << name;
+    return reply.calls;
+  };
+  const ToolCall f{"call_0", "f", "{\"a\": 1}"}, g{"call_1", "g", "{}"};
+  using ::testing::ElementsAre;
+  EXPECT_THAT(calls("llama3", R"({"name": "f", "parameters": {"a": 1}})"), ElementsAre(f));
+  EXPECT_THAT(calls("llama3", R"(Ok<|python_tag|>{"name": "f", "parameters": {"a": 1}})"),
+              ElementsAre(f));
+  EXPECT_THAT(calls("mistral", "Ok\n[TOOL_CALLS]f[ARGS]{\"a\": 1}[TOOL_CALLS]g[ARGS]{}"),
+              ElementsAre(f, g));
+  EXPECT_THAT(calls("glm",
+                    "Ok\n\n<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n"
+                    "</tool_call>\n<tool_call>g\n</tool_call>\n"),
+              ElementsAre(f, g));
+  EXPECT_THAT(calls("deepseek",
+                    "<｜tool▁call▁begin｜>f<｜tool▁sep｜>{\"a\": 1}<｜tool▁call▁end｜>\n"
+                    "<｜tool▁call▁begin｜>g<｜tool▁sep｜>{}<｜tool▁call▁end｜>"),
+              ElementsAre(f, g));
+  Served llama = served_micro();
+  llama.format = ToolFormat::named("llama3", llama.model);
+  EXPECT_EQ(seen("{\"a\": 1} is JSON", with_tools(), llama).text, "{\"a\": 1} is JSON");
+}
+
+TEST(ReplyReader, PartsThoughtsFromTheReply) {
+  Served served = served_micro();
+  served.thoughts = {"<think>", "</think>"};
+  GenerationRequest request;
+  request.chat = true;
+  Seen reply = seen("<think>\nI see.\n\nSo:\n</think>\n\nYes <think> \n", request, served);
+  EXPECT_EQ(reply.reasoning, "I see.\n\nSo:");
+  EXPECT_EQ(reply.text, "Yes <think> \n");
+  request.thinking = true;  // as the prompt began
+  request.stop = {"see"};
+  reply = seen("I see.</think>Yes", request, served);
+  EXPECT_EQ(reply.reasoning, "I see.");
+  EXPECT_EQ(reply.text, "Yes");
+  EXPECT_EQ(seen("never ends\n", request, served).reasoning, "never ends");
+  request.thinking = false;
+  EXPECT_EQ(seen("No <think>x</think>", request, served).text, "No <think>x</think>");
 }
 
 TEST(TokenLogprob, IsALogSoftmax) {

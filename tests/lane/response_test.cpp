@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using testing::served_micro;
 
 ReplyDelta with_calls(std::string text, std::vector<ToolCall> calls) {
-  return {.text = std::move(text), .calls = std::move(calls), .logprobs = {}};
+  return {.reasoning = {}, .text = std::move(text), .calls = std::move(calls), .logprobs = {}};
 }
 
 struct Chat {
@@ -88,6 +88,25 @@ TEST(ResponseWriter, ACompletionsOffsetsIndexItsText) {
   EXPECT_THAT(logprobs["text_offset"], ElementsAre(0, 1, 1, 2, 3, 4, 5));
   EXPECT_EQ(logprobs["top_logprobs"][0],
             (ordered_json{{"token_id:195", -1.0}, {"token_id:169", -2.0}}));
+}
+
+TEST(ResponseWriter, ThoughtsHaveAFieldOfTheirOwn) {
+  Chat chat;
+  ReplyDelta reply;
+  reply.reasoning = "I see.";
+  const ordered_json delta = chat.writer.chunk(reply)["choices"][0]["delta"];
+  EXPECT_EQ(delta, (ordered_json{{"reasoning_content", "I see."}}));
+  reply.text = "Yes";
+  const ordered_json message = chat.writer.whole(reply, "stop", {}, {})["choices"][0]["message"];
+  EXPECT_EQ(message["reasoning_content"], "I see.");
+  EXPECT_EQ(message["content"], "Yes");
+  EXPECT_EQ(usage_json({}, 5, 3)["completion_tokens_details"]["reasoning_tokens"], 3);
+}
+
+TEST(TimingsJson, SaysWhereTheRenderingLeftTheLastOne) {
+  EXPECT_TRUE(timings_json({})["rendering"].is_null());
+  EXPECT_EQ(timings_json({}, Departure{5, "template"})["rendering"],
+            (ordered_json{{"left_at", 5}, {"left_by", "template"}}));
 }
 
 TEST(TimingsJson, CountsRowsAndTokensPerSecond) {
