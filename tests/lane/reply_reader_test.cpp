@@ -101,8 +101,8 @@ TEST(ReplyReader, ACallMayEndWithTheMessage) {
 TEST(ReplyReader, TheTokenThatEndsTheMessageIsNoPartOfACall) {
   const Served served = served_micro();
   const auto end = served.model.tokenizer().decode(served.model.config().stop_tokens.front());
-  const Seen reply = seen(R"(<tool_call>{"name": "f", "arguments": {}})" + std::string(end),
-                          with_tools(), served);
+  const Seen reply =
+      seen(R"(<tool_call>{"name": "f", "arguments": {}})" + std::string(end), with_tools(), served);
   EXPECT_THAT(reply.calls, ::testing::ElementsAre(ToolCall{"call_0", "f", "{}"}));
   EXPECT_EQ(reply.text, "");
 }
