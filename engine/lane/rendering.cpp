@@ -17,9 +17,9 @@ bool goes_on(const model::Conversation& before, const model::Conversation& now) 
 std::optional<Departure> LastRendering::compare(const GenerationRequest& request) const {
   const std::vector<model::Token>& prompt = request.engine.prompt;
   const auto [left, unused] = std::ranges::mismatch(tokens_, prompt);
-  // A reply's last token may be the stop, which not every template writes.
   const auto kept = static_cast<std::size_t>(left - tokens_.begin());
-  if (kept == tokens_.size() || kept == prompt.size()) return std::nullopt;
+  // A reply's last token may be the stop, which not every template writes.
+  if (kept + 1 >= tokens_.size() || kept == prompt.size()) return std::nullopt;
   if (!goes_on(conversation_, request.conversation)) return Departure{kept, "messages"};
   return Departure{kept, kept < prompt_ ? "template" : "reply"};
 }

@@ -15,6 +15,13 @@ std::size_t undecided(std::string_view text, std::string_view sign) {
   return n;
 }
 
+// Whether a call is of one of the request's tools.
+bool is_offered(const nlohmann::ordered_json& tools, const std::string& name) {
+  return std::ranges::any_of(tools, [&](const nlohmann::ordered_json& tool) {
+    return tool.at("function").at("name") == name;
+  });
+}
+
 }  // namespace
 
 TokenLogprob token_logprob(std::span<const float> logits, model::Token token, std::size_t top) {
@@ -198,8 +205,14 @@ void ReplyReader::end_call(ReplyDelta& delta, std::string_view end_mark) {
   const std::string text = std::exchange(call_, {});
   part_ = Part::kText;
   at_start_ = true;
-  std::vector<ToolCall> calls = served_.format->parse(text, request_.tool_list);
-  if (calls.empty()) {
+  // One of GLM's that was cut off would look whole, with arguments missing.
+  const bool cut = end_mark.empty() && served_.format->notation == ToolFormat::Notation::kGlm;
+  std::vector<ToolCall> calls;
+  if (!cut) calls = served_.format->parse(text, request_.tool_list);
+  const bool offered = std::ranges::all_of(
+      calls, [&](const ToolCall& call) { return is_offered(request_.tool_list, call.name); });
+  if (calls.empty() || !offered) {
+    calls.clear();
     // No call after all: the client sees what was written, and sends it back as it was.
     delta.text += call_begin_;
     delta.text += text;

@@ -20,6 +20,7 @@ TEST(LastRendering, SaysWhatLeftIt) {
   last.keep(turn({user}, {1, 2, 3}), said);
   EXPECT_FALSE(last.compare(turn({user, reply}, {1, 2, 3, 7, 8, 4})).has_value());
   EXPECT_FALSE(last.compare(turn({user}, {1, 2, 3})).has_value()) << "again";
+  EXPECT_FALSE(last.compare(turn({user, reply}, {1, 2, 3, 7, 9})).has_value()) << "another stop";
   const auto departure = [&](const GenerationRequest& now) {
     const auto found = last.compare(now);
     return found ? std::pair(found->token, std::string(found->by))

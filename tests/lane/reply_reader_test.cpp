@@ -50,6 +50,8 @@ GenerationRequest with_stop(std::vector<std::string> stop) {
 GenerationRequest with_tools() {
   GenerationRequest request;
   request.tools = true;
+  for (const char* name : {"f", "g"})
+    request.tool_list.push_back({{"type", "function"}, {"function", {{"name", name}}}});
   return request;
 }
 
@@ -111,6 +113,21 @@ TEST(ReplyReader, WhatIsNoCallIsText) {
   const Seen reply = seen("<tool_call>\n{\"name\": \"f\", broken\n</tool_call>!", with_tools());
   EXPECT_THAT(reply.calls, ::testing::IsEmpty());
   EXPECT_EQ(reply.text, "<tool_call>\n{\"name\": \"f\", broken\n</tool_call>!");
+}
+
+TEST(ReplyReader, ACallOfAToolThatWasNotOfferedIsText) {
+  const std::string call = "<tool_call>\n{\"name\": \"rm\", \"arguments\": {}}\n</tool_call>";
+  const Seen reply = seen(call, with_tools());
+  EXPECT_THAT(reply.calls, ::testing::IsEmpty());
+  EXPECT_EQ(reply.text, call);
+}
+
+TEST(ReplyReader, ACallOfGlmThatWasCutOffIsText) {
+  Served served = served_micro();
+  served.format = ToolFormat::named("glm", served.model);
+  const std::string cut = "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>";
+  EXPECT_THAT(seen(cut, with_tools(), served).calls, ::testing::IsEmpty());
+  EXPECT_EQ(seen(cut + "</tool_call>", with_tools(), served).calls.size(), 1u);
 }
 
 TEST(ReplyReader, WithoutToolsAMarkIsText) {
