@@ -44,7 +44,8 @@ class Checks:
         assert "".join(parts) == self.post({"max_tokens": 8})[0]["choices"][0]["message"]["content"], text
 
     def tools(self) -> None:
-        reply, status = self.post({"tools": [TOOL], "tool_choice": "required", "max_tokens": 60})
+        ask = [{"role": "user", "content": "Repair `vaikai`, its tests fail."}]
+        reply, status = self.post({"messages": ask, "tools": [TOOL], "tool_choice": "required", "max_tokens": 60})
         call = reply["choices"][0]["message"]["tool_calls"][0]
         assert status == 200 and isinstance(json.loads(call["function"]["arguments"]), dict), reply
 
