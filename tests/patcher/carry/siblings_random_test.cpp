@@ -14,23 +14,13 @@
 #include "patcher/carry/base_review.h"
 #include "patcher/foreign/unified.h"
 #include "patcher/text/lines.h"
+#include "tests/patcher/one_file.h"
 #include "tests/patcher/scratch.h"
 
 namespace patcher {
 namespace {
 
 using Texts = std::vector<std::string>;
-
-class OneFile : public FileOrigin {
- public:
-  explicit OneFile(std::string bytes) : bytes_(std::move(bytes)) {}
-  FileState read(const std::string& path) override {
-    return {.source = std::make_shared<Source>(path, bytes_)};
-  }
-
- private:
-  std::string bytes_;
-};
 
 FileMap tree(const std::string& bytes) {
   return FileMap(std::make_shared<OneFile>(bytes));

@@ -6,23 +6,13 @@
 #include <random>
 
 #include "patcher/series/judge.h"
+#include "tests/patcher/one_file.h"
 #include "tests/patcher/scratch.h"
 
 namespace patcher {
 namespace {
 
 using Lines = std::vector<std::string>;
-
-class OneFile : public FileOrigin {
- public:
-  explicit OneFile(std::string bytes) : bytes_(std::move(bytes)) {}
-  FileState read(const std::string& path) override {
-    return {.source = std::make_shared<Source>(path, bytes_)};
-  }
-
- private:
-  std::string bytes_;
-};
 
 class Random {
  public:
