@@ -7,7 +7,6 @@
 // (tests/runtime/reference_model_test.cpp) twice the estimate is allowed; what the last tests break
 // lies beyond that.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <iostream>
@@ -16,6 +15,7 @@
 #include "runtime/drafter.h"
 #include "runtime/forward.h"
 #include "runtime/test_network.h"
+#include "temp_folder.h"
 
 namespace engine::crosscheck {
 namespace {
@@ -29,16 +29,6 @@ constexpr std::size_t kChunk = 40;        // prefill in chunks, the last one inc
 constexpr std::size_t kDecodedFrom = 88;  // the last rows as decode computes them
 
 using Rows = std::vector<std::vector<float>>;
-
-// A folder that goes away with its test.
-struct TemporaryFolder {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("kvpc-crosscheck-" + std::to_string(getpid()));
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-};
 
 // Logits [T, V] of the fixture's tokens.
 Rows compute(const std::filesystem::path& folder, const std::vector<Token>& tokens) {
@@ -85,11 +75,11 @@ double deviation(const Fixture& fixture, const Rows& rows, const char* part = "m
 class Crosscheck : public ::testing::TestWithParam<std::filesystem::path> {
  protected:
   Rows rows_of(const ordered_json& config, const std::string& of = "none", double centre = 0) {
-    write_folder(folder_.path, fixture_, config, of, centre);
-    return compute(folder_.path, fixture_.file["tokens"]);
+    write_folder(folder_.path(), fixture_, config, of, centre);
+    return compute(folder_.path(), fixture_.file["tokens"]);
   }
 
-  TemporaryFolder folder_;
+  TempFolder folder_;
   Fixture fixture_ = Fixture::load(GetParam());
 };
 
@@ -106,8 +96,8 @@ TEST_P(Crosscheck, LogitsAreTransformersUpToRounding) {
 TEST_P(Crosscheck, DraftLogitsAreTheLayersUpToRounding) {
   if (!fixture_.file.contains("drafter")) return;  // no multi-token-prediction layer
   const std::vector<Token> tokens = fixture_.file["tokens"];
-  write_folder(folder_.path, fixture_, fixture_.file["config"]);
-  const runtime::testing::LoadedModel loaded(folder_.path, {.threads = 1});
+  write_folder(folder_.path(), fixture_, fixture_.file["config"]);
+  const runtime::testing::LoadedModel loaded(folder_.path(), {.threads = 1});
   runtime::State state(loaded.network,
                        {.context = tokens.size(), .prompt_rows = tokens.size(), .ring_rows = 1024});
   forward(loaded.network, state, tokens, 0, Phase::kPrefill);

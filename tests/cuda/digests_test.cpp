@@ -3,7 +3,6 @@
 // checks both. Each file is the output for `engine init-model --preset NAME --seed 1`, and
 // reference.txt for the built-in model.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -15,6 +14,7 @@
 
 #include "cli/cli.h"
 #include "kernels/ops.h"
+#include "temp_folder.h"
 
 namespace engine::cli {
 namespace {
@@ -32,10 +32,9 @@ class Digests : public testing::TestWithParam<const char*> {
     if (is_built_in()) return;
     run({"engine", "init-model", "--preset", GetParam(), "--seed", "1", "--force", dir()});
   }
-  ~Digests() override { std::filesystem::remove_all(folder_); }
 
   static bool is_built_in() { return GetParam() == std::string_view("reference"); }
-  const char* dir() const { return is_built_in() ? BUILT_IN_MODEL_DIR : folder_.c_str(); }
+  const char* dir() const { return is_built_in() ? BUILT_IN_MODEL_DIR : folder_.path().c_str(); }
   static std::string known_answer() {
     std::ifstream file(std::string(DIGESTS_DIR) + "/" + GetParam() + ".txt");
     return {std::istreambuf_iterator<char>(file), {}};
@@ -45,9 +44,7 @@ class Digests : public testing::TestWithParam<const char*> {
   }
 
  private:
-  // Cases run in parallel, each in a folder of its own.
-  const std::string folder_ =
-      testing::TempDir() + "/digests_" + std::to_string(getpid()) + "_" + GetParam();
+  const TempFolder folder_;
 };
 
 TEST_P(Digests, TheCpuPrintsWhatAnH200Printed) {

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "model/byte_tokenizer.h"
-#include "temp_folder.h"
+#include "test_files.h"
 
 namespace engine::model {
 namespace {

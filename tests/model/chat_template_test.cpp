@@ -5,7 +5,7 @@
 
 #include "model/byte_tokenizer.h"
 #include "model/json_spacing.h"
-#include "temp_folder.h"
+#include "test_files.h"
 
 namespace engine::model {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "temp_folder.h"
+#include "test_files.h"
 
 namespace engine::model {
 namespace {

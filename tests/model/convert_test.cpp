@@ -10,7 +10,7 @@
 #include "model/init_model.h"
 #include "model/tensor_store.h"
 #include "model/weights.h"
-#include "temp_folder.h"
+#include "test_files.h"
 
 namespace engine::model {
 namespace {

@@ -8,7 +8,7 @@
 #include "model/config.h"
 #include "numerics/attention.h"
 #include "published_configs.h"
-#include "temp_folder.h"
+#include "test_files.h"
 
 namespace engine::model {
 namespace {

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "model/byte_tokenizer.h"
-#include "temp_folder.h"
+#include "test_files.h"
 
 namespace engine::model {
 namespace {

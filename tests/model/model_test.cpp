@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "model/init_model.h"
-#include "temp_folder.h"
+#include "test_files.h"
 
 namespace engine::model {
 namespace {

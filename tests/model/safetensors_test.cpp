@@ -8,7 +8,7 @@
 #include <random>
 
 #include "model/tensor_store.h"
-#include "temp_folder.h"
+#include "test_files.h"
 
 namespace engine::model {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "model/stream_decoder.h"
-#include "temp_folder.h"
+#include "test_files.h"
 #include "tokenizer_json.h"
 
 namespace engine::model {

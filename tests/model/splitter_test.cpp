@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "temp_folder.h"
+#include "test_files.h"
 #include "tokenizer_json.h"
 
 namespace engine::model {

@@ -7,7 +7,7 @@
 
 #include "model/byte_tokenizer.h"
 #include "model/utf8.h"
-#include "temp_folder.h"
+#include "test_files.h"
 
 namespace engine::model {
 namespace {

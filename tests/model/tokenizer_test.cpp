@@ -7,7 +7,7 @@
 #include <random>
 
 #include "model/byte_tokenizer.h"
-#include "temp_folder.h"
+#include "test_files.h"
 #include "tokenizer_json.h"
 
 namespace engine::model {

@@ -1,8 +1,6 @@
 // A small random model on the CPU backend, made once per process, and short ways to run it.
 #pragma once
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -12,6 +10,7 @@
 #include "model/init_model.h"
 #include "numerics/philox.h"
 #include "runtime/engine.h"
+#include "temp_folder.h"
 
 namespace engine::runtime::testing {
 
@@ -28,28 +27,19 @@ struct LoadedModel {
         network(model, *backend) {}
 };
 
-// Presets of model/init_model.h.
+// A folder with one of the presets of model/init_model.h, made once per process, removed at its
+// end.
 inline std::filesystem::path model_folder(const std::string& preset) {
-  const std::filesystem::path dir =
-      std::filesystem::temp_directory_path() / ("kvpc-test-" + std::to_string(getpid())) / preset;
+  static const TempFolder folder;
+  const std::filesystem::path dir = folder / preset;
   if (!std::filesystem::exists(dir)) model::init_model(preset, dir, {.seed = 1});
   return dir;
 }
 
-// Loads each preset once; removes the files when the process ends.
+// Loads each preset once.
 inline const LoadedModel& loaded(const std::string& preset = "micro") {
-  struct Cache {
-    std::map<std::string, std::unique_ptr<LoadedModel>> models;
-
-    ~Cache() {
-      std::error_code ignored;
-      std::filesystem::remove_all(
-          std::filesystem::temp_directory_path() / ("kvpc-test-" + std::to_string(getpid())),
-          ignored);
-    }
-  };
-  static Cache cache;
-  std::unique_ptr<LoadedModel>& model = cache.models[preset];
+  static std::map<std::string, std::unique_ptr<LoadedModel>> models;
+  std::unique_ptr<LoadedModel>& model = models[preset];
   if (!model)
     model =
         std::make_unique<LoadedModel>(model_folder(preset), kernels::BackendOptions{.threads = 1});
