@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "case_name.h"
 #include "test_files.h"
 
 namespace engine::model {
@@ -166,7 +167,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadValue{
             "quantization_config", {{"quant_method", "gptq"}}, "quant_method: expected \"fp8\""},
         BadValue{"torch_dtype", "float64", "torch_dtype: expected one of bfloat16"},
-        BadValue{"dtype", "int8", "dtype: expected one of bfloat16"}));
+        BadValue{"dtype", "int8", "dtype: expected one of bfloat16"}),
+    [](const auto& test) { return case_name(test.index, test.param.message); });
 
 TEST(Config, MtpWindowIsChecked) {
   json config = with(llama(), "num_nextn_predict_layers", 1);

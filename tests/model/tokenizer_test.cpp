@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <random>
 
+#include "case_name.h"
 #include "model/byte_tokenizer.h"
 #include "test_files.h"
 #include "tokenizer_json.h"
@@ -354,7 +355,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"/added_tokens/0", {{"id", -1}, {"content", "x"}}, "added_tokens[0].id"},
         BadFile{"/added_tokens/0",
                 {{"id", 300}, {"content", "ab"}},
-                "added_tokens[0].id: expected 256"}));
+                "added_tokens[0].id: expected 256"}),
+    [](const auto& test) { return case_name(test.index, test.param.message); });
 
 TEST(Tokenizer, RefusesAddedTokensGivenTwice) {
   json file = tokenizer_json();

@@ -82,7 +82,8 @@ TEST_P(WeightsTest, EveryTensorIsChecked) {
 
 INSTANTIATE_TEST_SUITE_P(Presets, WeightsTest,
                          testing::Values("micro", "plain", "phi3", "olmo2", "gemma3", "glm4",
-                                         "starcoder2"));
+                                         "starcoder2"),
+                         [](const auto& test) { return std::string(test.param); });
 
 // Every tensor as F32, which holds a bf16 exactly: each value must come back.
 TEST_F(WeightsTest, TakesOtherDtypes) {

@@ -6,8 +6,7 @@
 //   inexact            revert restores the tokens and not every byte
 // Where the dry run gives 0 there is after/ (the tree's bytes after apply). Such a case must then
 // be recognised as applied, keep every modification time, and revert to before/. Any other must
-// change nothing. The folders' names begin with the number of the report in the list of cases they
-// come from.
+// change nothing. A folder's name says what is special about the case.
 #include <nlohmann/json.hpp>
 
 #include "tests/patcher/scratch.h"

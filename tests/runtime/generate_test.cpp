@@ -37,7 +37,8 @@ TEST_P(StrictAcceptance, EqualsNoDraftingGreedyAndSampled) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(DraftTokens, StrictAcceptance, ::testing::Values(1, 2, 3, 7));
+INSTANTIATE_TEST_SUITE_P(DraftTokens, StrictAcceptance, ::testing::Values(1, 2, 3, 7),
+                         ::testing::PrintToStringParamName());
 
 // Without an accepted draft the test above would prove nothing about accepting.
 TEST(StrictAcceptanceCoverage, AcceptsAndRejects) {

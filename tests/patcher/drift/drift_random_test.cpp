@@ -150,7 +150,8 @@ TEST_P(RandomHistory, IsJudgedAsByDryRunsOfEachCommit) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomHistory, testing::Range(1u, 7u));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomHistory, testing::Range(1u, 7u),
+                         testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace patcher

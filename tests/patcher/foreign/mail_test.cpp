@@ -3,6 +3,7 @@
 
 #include "patcher/foreign/mbox.h"
 #include "patcher/foreign/unified.h"
+#include "tests/case_name.h"
 
 namespace patcher {
 namespace {
@@ -29,6 +30,10 @@ struct Text {
 };
 class ForeignDiffs : public testing::TestWithParam<Text> {};
 
+std::string name_of(const testing::TestParamInfo<Text>& test) {
+  return case_name(test.index, test.param.read);
+}
+
 TEST_P(ForeignDiffs, AreReadOrRefusedByName) {
   const std::string found = read(GetParam().text);
   EXPECT_EQ(found.substr(0, GetParam().read.size()), GetParam().read) << found;
@@ -49,7 +54,8 @@ INSTANTIATE_TEST_SUITE_P(
         Text{HEAD "\nOnly in b: new.h\n---\n" CHANGE, "a.cpp -> a.cpp"},
         Text{"*** a/x\n--- b/x\n***************\n*** 1 ****\n! a\n" CHANGE, "1: a context diff"},
         Text{"@@ -1 +1 @@\n-a\n+b\n" CHANGE, "1: a hunk without the lines"},
-        Text{CHANGE "-- \n2.39\n\n" CHANGE, "a.cpp -> a.cpp, a.cpp -> a.cpp"}));
+        Text{CHANGE "-- \n2.39\n\n" CHANGE, "a.cpp -> a.cpp, a.cpp -> a.cpp"}),
+    name_of);
 
 INSTANTIATE_TEST_SUITE_P(
     PlainNames, ForeignDiffs,
@@ -88,7 +94,8 @@ INSTANTIATE_TEST_SUITE_P(
         Text{"--- n.h\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n", "n.h -> "},
         Text{"diff --git l/n.h l/n.h\nnew file mode 100644\n--- /dev/null\n+++ l/n.h\n"
              "@@ -0,0 +1 @@\n+x\n",
-             " -> l/n.h"}));
+             " -> l/n.h"}),
+    name_of);
 
 #define INDEX "Index: f.cpp\n===================================================================\n"
 #define PROPERTIES "\nProperty changes on: f.cpp\n__________________________________________\n"
@@ -108,7 +115,8 @@ INSTANTIATE_TEST_SUITE_P(
                    "Modified: svn:mergeinfo\n## -0,0 +0,1 ##\n   Merged /trunk:r2\n" CHANGE,
              "a.cpp -> a.cpp"},
         Text{INDEX INDEX "--- f.cpp\n+++ f.cpp\n" HUNK, "1: a file is named and no change"},
-        Text{INDEX "Cannot display: file marked as a binary type.\n", "3: a binary file's"}));
+        Text{INDEX "Cannot display: file marked as a binary type.\n", "3: a binary file's"}),
+    name_of);
 
 INSTANTIATE_TEST_SUITE_P(
     Messages, ForeignDiffs,
@@ -126,7 +134,8 @@ INSTANTIATE_TEST_SUITE_P(
         Text{HEAD "\nAs in\n--- x\n+++ x\n@@ f @@\n-a\n+b\n---\n" CHANGE, "a.cpp -> a.cpp"},
         Text{HEAD "Why: it is needed\n\nText.\n---\n" CHANGE, "a.cpp -> a.cpp"},
         Text{"Description: x\nWhy: y\n\n" CHANGE, "a.cpp -> a.cpp"},
-        Text{"\xEF\xBB\xBF" CHANGE, "a.cpp -> a.cpp"}));
+        Text{"\xEF\xBB\xBF" CHANGE, "a.cpp -> a.cpp"}),
+    name_of);
 
 #define LATIN "Content-Type: text/plain; charset=\"ISO-8859-1\"\n"
 INSTANTIATE_TEST_SUITE_P(
@@ -145,7 +154,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Text{HEAD "Content-Type: text/plain; charset=utf-8\n\n\xe9\n---\n" CHANGE,
                          "1: the mail has bytes that are none of its charset `utf-8`"},
                     Text{"From: A <a@example.org>\nSubject: =?klingon?q?a?=\n\n---\n" CHANGE,
-                         "1: the mail's charset `klingon` is not known"}));
+                         "1: the mail's charset `klingon` is not known"}),
+    name_of);
 
 TEST(Mails, SayInUtf8WhatTheySayInAnotherCharset) {
   for (const std::string body : {"Content-Transfer-Encoding: 8bit\n\nd\xe9j\xe0\n",

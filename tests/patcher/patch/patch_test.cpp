@@ -3,6 +3,7 @@
 #include "patcher/patch/patch.h"
 #include "patcher/series/series.h"
 #include "patcher/syntax/tokens.h"
+#include "tests/case_name.h"
 #include "tests/patcher/scratch.h"
 
 namespace patcher {
@@ -97,7 +98,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{HEAD FILE_A "@@ f @@\n ...\n-a\n+b\n", Verdict::kMalformed, 6, "between two"},
         Mistake{HEAD FILE_A "@@ f @@\n-a\n+b\n#x\n", Verdict::kMalformed, 8, "begins with"},
         Mistake{HEAD FILE_A "@@ f @@\n-a\n+b\n" FILE_A "@@ g @@\n-a\n+b\n", Verdict::kMalformed, 8,
-                "two sections"}));
+                "two sections"}),
+    [](const auto& test) { return case_name(test.index, test.param.words); });
 
 TEST(PatchFormat, ReversingTwiceGivesThePatchAgain) {
   const Patch p = parse_patch("p", kHead + kFile + "@@ f @@\n-a\n+b\n c\n");

@@ -114,6 +114,7 @@ Lines edited(const Lines& f, const Edit& edit) {
 
 // How a tree writes the same code.
 struct Dress {
+  const char* name;
   std::string indent = "  ";
   std::string end = "\n";
 };
@@ -182,8 +183,11 @@ TEST_P(RandomEdits, GiveTheEditedTextOrARefusal) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Dresses, RandomEdits,
-                         testing::Values(Dress{}, Dress{.end = "\r\n"}, Dress{.indent = "    "},
-                                         Dress{.indent = "\t"}));
+                         testing::Values(Dress{"Plain"},
+                                         Dress{.name = "CarriageReturns", .end = "\r\n"},
+                                         Dress{.name = "FourBlanks", .indent = "    "},
+                                         Dress{.name = "Tabs", .indent = "\t"}),
+                         [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace patcher
