@@ -159,9 +159,8 @@ class Carrier {
       return refuse(Verdict::kNoEffect, 0, "the change does nothing there");
     }
     const Source result(target_source_.path(), bytes);
-    const auto damage =
-        result.unreadable().empty() ? new_damage(target_source_, result) : std::optional<Damage>();
-    if (damage && !new_damage(base_source_, after_source_)) {
+    if (result.unreadable().empty() && parses_worse(target_source_, result) &&
+        !parses_worse(base_source_, after_source_)) {
       return refuse(Verdict::kDamagedParse, 0, "the file would parse worse than before");
     }
     if (open_ && !agrees(bytes)) {

@@ -66,7 +66,7 @@ SectionResult finish_section(const Patch& patch, const FileChange& change,
     return refused(Verdict::kDamagedParse, {.file = change.path},
                    "after the edit " + after->unreadable());
   }
-  if (const auto damage = new_damage(*before, *after)) {
+  if (const auto damage = new_damage(*before, edits, *after)) {
     return refused(Verdict::kDamagedParse, {.file = change.path},
                    fmt::format("after the edit the file parses worse than before ({}): `{}`",
                                describe(*after, *damage), after->candidate(damage->begin).text));

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "patcher/syntax/grammar_gap.h"
 
@@ -116,16 +118,26 @@ std::optional<Damage> damage_at(const Source& source, uint32_t begin, uint32_t e
   return damage_beside(chain);
 }
 
-std::optional<Damage> new_damage(const Source& before, const Source& after) {
-  if (after.tree() == nullptr || after.damage().size() <= before.damage().size()) {
-    return std::nullopt;
+bool parses_worse(const Source& before, const Source& after) {
+  return after.tree() != nullptr && after.damage().size() > before.damage().size();
+}
+
+std::optional<Damage> new_damage(const Source& before, const std::vector<ByteEdit>& edits,
+                                 const Source& after) {
+  if (!parses_worse(before, after)) return std::nullopt;
+  std::set<std::pair<int64_t, std::string_view>> moved;  // where each old damage begins now
+  int64_t shift = 0;
+  auto edit = edits.begin();
+  for (const Damage& damage : before.damage()) {
+    for (; edit != edits.end() && edit->end <= damage.begin; ++edit)
+      shift += static_cast<int64_t>(edit->text.size()) - (edit->end - edit->begin);
+    moved.emplace(damage.begin + shift, damage.what);
   }
-  for (size_t i = 0; i < before.damage().size(); ++i) {
-    const Damage& a = before.damage()[i];
-    const Damage& b = after.damage()[i];
-    if (a.begin != b.begin || a.what != b.what) return b;
-  }
-  return after.damage().back();
+  const auto is_new = [&](const Damage& damage) {
+    return !moved.contains({damage.begin, damage.what});
+  };
+  const auto found = std::find_if(after.damage().begin(), after.damage().end(), is_new);
+  return found == after.damage().end() ? after.damage().back() : *found;
 }
 
 std::string describe(const Source& source, const Damage& damage) {

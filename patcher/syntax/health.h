@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "patcher/syntax/source.h"
+#include "patcher/text/edit.h"
 
 namespace patcher {
 
@@ -15,9 +16,13 @@ namespace patcher {
 // files without a grammar.
 std::optional<Damage> damage_at(const Source& source, uint32_t begin, uint32_t end);
 
-// The first region that is damaged after an edit and was not before; nothing when the file parses
-// no worse than before.
-std::optional<Damage> new_damage(const Source& before, const Source& after);
+// Whether an edit made the grammar understand less of a file: more regions are damaged after it.
+bool parses_worse(const Source& before, const Source& after);
+
+// The first region of `after` that is damaged and was not before the edits that made `before` into
+// `after`; nothing when the file parses no worse than before. REQUIRES edits as apply_edits() does.
+std::optional<Damage> new_damage(const Source& before, const std::vector<ByteEdit>& edits,
+                                 const Source& after);
 
 // "ERROR 12:3-14:1", "MISSING `;` 12:3" or "CUT 12:3-14:1".
 std::string describe(const Source& source, const Damage& damage);
