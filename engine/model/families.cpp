@@ -40,7 +40,13 @@ std::size_t window_or_whole(const JsonNode& root) {
   return node ? node->integer(1, kMaxWindow) : LayerKind::kWholeContext;
 }
 
-// Which layers slide: layer_types, or else those that `slides` picks by index.
+// The same of types whose window is off unless it is turned on.
+std::size_t window_if_used(const JsonNode& root) {
+  return flag(root, "use_sliding_window") ? window_or_whole(root) : LayerKind::kWholeContext;
+}
+
+// Which layers slide: layer_types, or else those that `slides` picks by index. A layer that slides
+// needs a window: what others do without one differs, and transformers stops.
 template <typename Slides>
 void read_windows(ModelConfig& config, const JsonNode& root, std::size_t window, Slides&& slides) {
   const auto types = root.find("layer_types");
@@ -55,6 +61,9 @@ void read_windows(ModelConfig& config, const JsonNode& root, std::size_t window,
       if (!sliding && type != "full_attention") {
         types->element(i).fail_expected("\"full_attention\" or \"sliding_attention\"");
       }
+    }
+    if (sliding && window == LayerKind::kWholeContext) {
+      (types ? types->element(i) : root).fail("a layer that slides, and sliding_window is null");
     }
     if (sliding) config.layer_kinds[i].window = window;
   }
@@ -88,10 +97,10 @@ void read_kvpc(ModelConfig& config, const JsonNode& root) {
 }
 
 void read_qwen_windows(ModelConfig& config, const JsonNode& root) {
-  const std::size_t window =
-      flag(root, "use_sliding_window") ? window_or_whole(root) : LayerKind::kWholeContext;
+  const std::size_t window = window_if_used(root);
   const std::size_t first = root.at("max_window_layers").integer(0, kMaxWindow);
-  read_windows(config, root, window, [&](std::size_t i) { return i >= first; });
+  const bool slides = window != LayerKind::kWholeContext;
+  read_windows(config, root, window, [&](std::size_t i) { return slides && i >= first; });
 }
 
 void read_qwen2(ModelConfig& config, const JsonNode& root) {
@@ -117,10 +126,11 @@ void read_smollm3(ModelConfig& config, const JsonNode& root) {
     const bool rotary = list ? list->element(i).integer(0, 1) == 1 : (i + 1) % interval != 0;
     if (!rotary) config.layer_kinds[i].rotary = LayerKind::kNoRotary;
   }
-  const std::size_t window =
-      flag(root, "use_sliding_window") ? window_or_whole(root) : LayerKind::kWholeContext;
-  read_windows(config, root, window,
-               [&](std::size_t i) { return config.layer_kinds[i].rotary == LayerKind::kNoRotary; });
+  const std::size_t window = window_if_used(root);
+  const bool slides = window != LayerKind::kWholeContext;
+  read_windows(config, root, window, [&](std::size_t i) {
+    return slides && config.layer_kinds[i].rotary == LayerKind::kNoRotary;
+  });
 }
 
 void read_phi3(ModelConfig& config, const JsonNode& root) {

@@ -45,12 +45,18 @@ std::string_view other_form(const TensorStore& store, const std::string& name) {
   return {};
 }
 
-// What a folder holds beside the text model, where that is a part of a larger one.
+// What a larger model has beside its text part is a module of its own, which is named by what it
+// sees or hears or by how that is brought to the text: "model.vision_tower.", "visual.",
+// "mm_projector.", "model.image_newline".
 bool is_beside_text(std::string_view name) {
-  static constexpr std::array<std::string_view, 4> kParts{"vision_tower.", "multi_modal_projector.",
-                                                          "model.vision_tower.",
-                                                          "model.multi_modal_projector."};
-  return std::ranges::any_of(kParts, [&](auto part) { return name.starts_with(part); });
+  static constexpr std::array<std::string_view, 11> kWords{
+      "_vision_", "_visual_", "_image_",     "_img_",       "_audio_", "_speech_",
+      "_modal_",  "_mm_",     "_projector_", "_connector_", "_merger_"};
+  constexpr std::string_view kWhole = "model.";
+  if (name.starts_with(kWhole)) name.remove_prefix(kWhole.size());
+  const std::string module = fmt::format("_{}_", name.substr(0, name.find('.')));
+  return std::ranges::any_of(kWords,
+                             [&](auto word) { return module.find(word) != std::string::npos; });
 }
 
 // Transformers names the text part of a larger model in one of these ways.

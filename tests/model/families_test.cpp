@@ -85,6 +85,13 @@ TEST(Families, QwensWindowIsOffUnlessTurnedOn) {
   EXPECT_EQ(sliding_layers(parse(config)), 0U);
   config["layer_types"][3] = "sliding_attention";
   EXPECT_EQ(parse(config).layer_kinds[3].window, 131072U);
+  config["sliding_window"] = nullptr;
+  EXPECT_THAT(error(config),
+              HasSubstr("layer_types[3]: a layer that slides, and sliding_window is"));
+  config.erase("layer_types");
+  EXPECT_EQ(sliding_layers(parse(config)), 0U);
+  config = published("Qwen2.5-7B-Instruct");
+  config["layer_types"] = std::vector<std::string>(28, "full_attention");
   config["layer_types"][3] = "chunked_attention";
   EXPECT_THAT(error(config), HasSubstr("layer_types[3]: expected \"full_attention\" or"));
   config["layer_types"].erase(0);
@@ -174,6 +181,22 @@ TEST(Families, Gemma3HasTwoThetasAndMayBePartOfMore) {
   EXPECT_EQ(five.rotaries[0].theta, 1e6);
   EXPECT_EQ(five.rotaries[1].theta, 1e4);
   EXPECT_EQ(sliding_layers(five), 15U);
+}
+
+// Transformers has no window to build the mask of such a layer with, and stops.
+TEST(Families, GemmasWithoutAWindowHaveNoSlidingLayers) {
+  for (const auto* name : {"gemma-2-9b-it", "gemma-3-1b-it", "gemma-3-270m by transformers 5"}) {
+    json config = published(name);
+    config["sliding_window"] = nullptr;
+    EXPECT_THAT(error(config), HasSubstr("a layer that slides, and sliding_window is null"))
+        << name;
+    config["layer_types"] =
+        std::vector<std::string>(config["num_hidden_layers"].get<std::size_t>(), "full_attention");
+    const ModelConfig whole = parse(config);
+    EXPECT_EQ(sliding_layers(whole), 0U) << name;
+    EXPECT_TRUE(
+        std::ranges::all_of(whole.layer_kinds, [](const auto& k) { return k.rotary == 0; }));
+  }
 }
 
 TEST(Families, TheOthers) {

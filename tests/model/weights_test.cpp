@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 
@@ -160,6 +161,46 @@ TEST_F(WeightsTest, IgnoresHarmlessBuffers) {
               all.back().name = "model.layers.0.self_attn.rotary_emb.inv_freq";
             }),
             "no error");
+}
+
+// Names as published models and both versions of transformers write them.
+TEST_F(WeightsTest, OtherSensesOfALargerModelAreLeftOut) {
+  init("micro");
+  const auto error_with = [&](std::string_view name) {
+    return error_after([&](auto& all) {
+      all.push_back(all[0]);
+      all.back().name = name;
+    });
+  };
+  const std::array beside{"vision_tower.vision_model.embeddings.patch_embedding.weight",
+                          "model.vision_tower.transformer.layers.0.attention.q_proj.weight",
+                          "multi_modal_projector.mm_input_projection_weight",
+                          "model.multi_modal_projector.linear_1.weight",
+                          "visual.blocks.0.attn.qkv.weight",
+                          "model.visual.patch_embed.proj.weight",
+                          "vision_model.encoder.layers.0.mlp.fc1.weight",
+                          "model.vision_embed_tokens.img_projection.0.weight",
+                          "vision_language_adapter.w_in.weight",
+                          "model.image_newline",
+                          "mm_projector.0.weight",
+                          "model.connector.modality_projection.proj.weight",
+                          "audio_tower.conv1.weight",
+                          "model.embed_audio.embedding_projection.weight",
+                          "patch_merger.merging_layer.weight"};
+  for (const auto* name : beside) {
+    config_.nested = true;
+    EXPECT_EQ(error_with(name), "no error") << name;
+    config_.nested = false;
+    EXPECT_THAT(error_with(name), HasSubstr(name));
+  }
+  config_.nested = true;
+  for (const auto* name :
+       {"language_model.model.layers.0.mlp.router.weight", "model.language_model.visual.weight",
+        "model.layers.0.vision_gate.weight", "model.norm.image", "model.embed_tokens.audio",
+        "lm_head.image_scale", "model.text_projection.weight", "supervision.weight",
+        "model.connected.weight"}) {
+    EXPECT_THAT(error_with(name), HasSubstr(name));
+  }
 }
 
 TEST_F(WeightsTest, TiedModelsMayStoreTheHeadAsWell) {
