@@ -145,7 +145,7 @@ std::vector<model::Token> encode_conversation(const model::Model& model,
   try {
     return model.chat_template()->encode(model.tokenizer(), conversation);
   } catch (const model::ModelError& error) {
-    throw ApiError(400, error.what(), "messages");
+    throw ApiError(400, error.reason, "messages");
   }
 }
 

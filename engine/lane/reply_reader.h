@@ -55,7 +55,15 @@ class ReplyReader {
 
  private:
   enum class Part { kReasoning, kText, kCall };
-  enum class Event { kStop, kCallBegin, kCallEnd, kThoughtBegin, kThoughtEnd };
+  enum class Event {
+    kStop,
+    kCallsBegin,
+    kCallBegin,
+    kCallEnd,
+    kCallsEnd,
+    kThoughtBegin,
+    kThoughtEnd
+  };
   // A text that means something: a stop text, or a mark. A mark that is a token counts as a token
   // only, so that a model may quote it.
   struct Sign {
@@ -64,12 +72,23 @@ class ReplyReader {
     std::optional<model::Token> token;
   };
 
+  // The earliest sign of a text, or else where one may begin.
+  struct Found {
+    const Sign* sign = nullptr;
+    std::size_t at = 0;
+  };
+
   void add_mark(const std::string& text, Event event);
   bool counts(Event event) const;
+  Found find_sign(std::string_view text, const std::function<bool(Event)>& wanted) const;
   void add_text(std::string_view text, ReplyDelta& delta);
   void happen(const Sign& sign, ReplyDelta& delta);
   void emit(std::string_view text, ReplyDelta& delta);
+  bool begins_bare_call(std::string_view text) const;
+  void add_to_call(std::string_view text, ReplyDelta& delta);
+  void give_back(const std::string& text, ReplyDelta& delta);
   void end_call(ReplyDelta& delta, std::string_view end_mark);
+  void end_whole_call(ReplyDelta& delta);
 
   const Served& served_;
   const GenerationRequest& request_;
@@ -78,11 +97,13 @@ class ReplyReader {
   std::vector<Sign> signs_;
   Part part_ = Part::kText;
   std::string held_;        // text that may be the beginning of a sign
-  std::string line_ends_;   // of the part, which belong to it only if more follows
+  std::string pending_;     // blanks and outer marks, which are text only if text follows
   bool at_start_ = true;    // of the part: line ends are not of it
+  bool waits_ = false;      // blanks that a reply begins with are not told before more comes
   bool answered_ = false;   // something but thoughts was said
   std::string call_;        // the text of the call being written
-  std::string call_begin_;  // its mark, as it was written
+  std::string call_begin_;  // its mark and what was pending before, as they were written
+  bool bare_call_ = false;  // it has no mark, and may turn out to be none
   std::size_t calls_ = 0, tokens_ = 0, reasoning_tokens_ = 0;
   bool stopped_ = false;
 };

@@ -135,6 +135,8 @@ class Server::Listener final : public httplib::Server {
           } catch (const ApiError& known) {
             note(known, request);
             answer(known, response);
+          } catch (const model::ModelError& unreadable) {
+            refuse(ApiError(400, unreadable.reason), request, response);
           } catch (const std::exception& unknown) {
             refuse(ApiError(500, unknown.what()), request, response);
           }

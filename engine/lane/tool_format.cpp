@@ -90,21 +90,19 @@ std::vector<ToolCall> parse_objects(std::string_view text) {
   return all_or_none(found);
 }
 
-std::vector<ToolCall> parse_mistral(std::string_view text) {
+std::vector<ToolCall> parse_array(std::string_view text) {
   std::vector<std::optional<ToolCall>> found;
-  if (text.starts_with('[')) {
-    for (const ordered_json& object : parse_json(text))
-      found.push_back(from_object(object));
-    return all_or_none(found);
-  }
-  std::string_view arguments = text;
-  std::optional<std::string_view> name = take_until(arguments, "[ARGS]");
-  if (!name) {
-    name = text.substr(0, text.find('{'));
-    arguments.remove_prefix(name->size());
-  }
-  found.push_back(with_arguments(name->substr(0, name->find("[CALL_ID]")), arguments));
+  for (const ordered_json& object : parse_json(text))
+    found.push_back(from_object(object));
   return all_or_none(found);
+}
+
+// What stands before the arguments' '{' is notation; what follows may quote it.
+std::vector<ToolCall> parse_mistral(std::string_view text) {
+  if (text.starts_with('[')) return parse_array(text);
+  const std::string_view head = text.substr(0, text.find('{'));
+  const std::size_t name_end = std::min(head.find("[ARGS]"), head.find("[CALL_ID]"));
+  return all_or_none({with_arguments(head.substr(0, name_end), text.substr(head.size()))});
 }
 
 bool is_text(const ordered_json& tools, std::string_view name, const std::string& argument) {
@@ -145,9 +143,12 @@ std::vector<ToolCall> parse_glm(std::string_view text, const ordered_json& tools
 std::vector<ToolCall> parse_deepseek(std::string_view text) {
   std::string_view rest = text;
   std::optional<std::string_view> name = take_until(rest, "<｜tool▁sep｜>");
-  if (name && rest.find("```json") != std::string_view::npos) {
+  // An argument may hold a fence of its own, so only what comes before the arguments counts.
+  if (name && !trimmed(rest).starts_with('{')) {
+    constexpr std::string_view kFence = "```";
     name = take_until(rest, "```json");
-    rest = rest.substr(0, rest.rfind("```"));
+    rest = trimmed(rest);
+    if (rest.ends_with(kFence)) rest.remove_suffix(kFence.size());
   }
   if (!name) return {};
   return all_or_none({with_arguments(*name, rest)});
@@ -164,45 +165,60 @@ bool has(const model::Model& model, std::string_view text) {
          model.tokenizer().find(text).has_value();
 }
 
-ToolFormat json_format(std::string begin, std::string end, std::string blank) {
-  return {Notation::kJson,
-          std::move(begin),
-          std::move(end),
-          "",
-          blank + R"({"name": )",
-          R"(, "arguments": )",
-          "\""};
+ToolFormat json_format(std::string begin, std::string end, const std::string& before_object) {
+  return {.notation = Notation::kJson,
+          .begin = std::move(begin),
+          .end = std::move(end),
+          .before_name = before_object + R"({"name": )",
+          .after_name = R"(, "arguments": )",
+          .escaped_quote = "\""};
+}
+
+// The built-in model's mark, which Granite and Phi-4 write before an array.
+ToolFormat json_format(const model::Model& model) {
+  if (!model.tokenizer().find("<|tool_call|>"))
+    return json_format("<tool_call>", "</tool_call>", "\n");
+  if (has(model, "<|/tool_call|>")) return json_format("<|tool_call|>", "<|/tool_call|>", "[");
+  return json_format("<|tool_call|>", "", has(model, "JSON list of tools") ? "[" : "");
 }
 
 ToolFormat mistral_format(const model::Model& model) {
-  if (has(model, "[ARGS]")) return {Notation::kMistral, "[TOOL_CALLS]", "", "", "", "[ARGS]", ""};
-  return {Notation::kMistral, "[TOOL_CALLS]", "", "", R"( [{"name": )", R"(, "arguments": )", "\""};
+  ToolFormat format{
+      .notation = Notation::kMistral, .begin = "[TOOL_CALLS]", .after_name = "[ARGS]"};
+  if (has(model, "[ARGS]")) return format;
+  format.before_name = R"( [{"name": )";
+  format.after_name = R"(, "arguments": )";
+  format.escaped_quote = "\"";
+  return format;
 }
 
 ToolFormat deepseek_format(const model::Model& model) {
   const bool fenced = has(model, "```json");
-  return {Notation::kDeepSeek,
-          "<｜tool▁call▁begin｜>",
-          "<｜tool▁call▁end｜>",
-          "<｜tool▁calls▁begin｜>",
-          fenced ? "function<｜tool▁sep｜>" : "",
-          fenced ? "\n```json\n" : "<｜tool▁sep｜>",
-          ""};
+  return {.notation = Notation::kDeepSeek,
+          .begin = "<｜tool▁call▁begin｜>",
+          .end = "<｜tool▁call▁end｜>",
+          .lead = "<｜tool▁calls▁begin｜>",
+          .trail = "<｜tool▁calls▁end｜>",
+          .before_name = fenced ? "function<｜tool▁sep｜>" : "",
+          .after_name = fenced ? "\n```json\n" : "<｜tool▁sep｜>"};
 }
 
 }  // namespace
 
 ToolFormat ToolFormat::named(std::string_view name, const model::Model& model) {
-  if (name == "json") {
-    return model.tokenizer().find("<|tool_call|>")
-               ? json_format("<|tool_call|>", "", "")
-               : json_format("<tool_call>", "</tool_call>", "\n");
-  }
+  if (name == "json") return json_format(model);
   if (name == "llama3")
-    return {Notation::kLlama3, "<|python_tag|>",      "",  "",
-            R"({"name": )",    R"(, "parameters": )", "\""};
+    return {.notation = Notation::kLlama3,
+            .begin = "<|python_tag|>",
+            .before_name = R"({"name": )",
+            .after_name = R"(, "parameters": )",
+            .escaped_quote = "\""};
   if (name == "mistral") return mistral_format(model);
-  if (name == "glm") return {Notation::kGlm, "<tool_call>", "</tool_call>", "", "", "\n", ""};
+  if (name == "glm")
+    return {.notation = Notation::kGlm,
+            .begin = "<tool_call>",
+            .end = "</tool_call>",
+            .after_name = "\n"};
   if (name == "deepseek") return deepseek_format(model);
   throw std::invalid_argument(fmt::format(
       "no notation \"{}\" for tool calls; there are json, llama3, mistral, glm, deepseek", name));
@@ -232,6 +248,7 @@ std::vector<ToolCall> ToolFormat::parse(std::string_view text, const ordered_jso
   text = trimmed(text);
   switch (notation) {
     case Notation::kJson: {
+      if (text.starts_with('[')) return parse_array(text);
       const ordered_json object = parse_json(text);
       if (!object.is_object() || !object.contains("name")) return {};
       return parse_object(text,
@@ -247,6 +264,21 @@ std::vector<ToolCall> ToolFormat::parse(std::string_view text, const ordered_jso
       return parse_deepseek(text);
   }
   return {};
+}
+
+bool ToolFormat::may_be_bare_call(std::string_view text, const ordered_json& tools) const {
+  if (notation != Notation::kLlama3) return false;
+  constexpr std::size_t kLooked = 1024;
+  const std::string start = model::spaced_json(text.substr(0, kLooked));
+  const auto fits = [&](const std::string& call) {
+    return start.starts_with(call) || call.starts_with(start);
+  };
+  for (const ordered_json& tool : tools) {
+    const std::string name = tool.at("function").at("name").dump();
+    for (const char* before : {R"({"name": )", R"({"type": "function", "name": )"})
+      if (fits(before + name)) return true;
+  }
+  return fits(R"({"parameters": )") || fits(R"({"arguments": )");
 }
 
 std::optional<ThoughtMarks> ThoughtMarks::of(const model::Model& model) {

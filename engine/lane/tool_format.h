@@ -3,10 +3,12 @@
 //
 //   json      <tool_call>{"name": "f", "arguments": {...}}</tool_call>       Qwen, Hermes
 //             <|tool_call|>{"name": "f", "arguments": {...}}                 the built-in model
+//             <|tool_call|>[{"name": "f", "arguments": {...}}, ...]          Granite, Phi-4
 //   llama3    {"name": "f", "parameters": {...}}, with <|python_tag|> before it or not
 //   mistral   [TOOL_CALLS][{"name": "f", "arguments": {...}}], newer: [TOOL_CALLS]f[ARGS]{...}
 //   glm       <tool_call>f <arg_key>K</arg_key> <arg_value>V</arg_value> ... </tool_call>
-//   deepseek  <｜tool▁call▁begin｜>f<｜tool▁sep｜>{...}<｜tool▁call▁end｜>
+//   deepseek  <｜tool▁call▁begin｜>f<｜tool▁sep｜>{...}<｜tool▁call▁end｜>, all of them between
+//             <｜tool▁calls▁begin｜> and <｜tool▁calls▁end｜>
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -25,12 +27,12 @@ struct ToolFormat {
   enum class Notation { kJson, kLlama3, kMistral, kGlm, kDeepSeek };
 
   Notation notation = Notation::kJson;
-  std::string begin, end;  // a call's marks; it ends with the message, too
+  std::string begin{}, end{};  // a call's marks; it ends with the message, too
   // Marks are tokens where the tokenizer has them, else texts; blanks around them are not content.
-  std::string lead;           // before the first call's mark, in a prompt that begins it
-  std::string before_name;    // in such a prompt, between the mark and the tool's name
-  std::string after_name;     // and from there to the arguments
-  std::string escaped_quote;  // empty, or what a name is written within
+  std::string lead{}, trail{};  // before the first call's mark and after the last one's
+  std::string before_name{};    // in a prompt that begins a call: from its mark to the tool's name
+  std::string after_name{};     // and from there to the arguments
+  std::string escaped_quote{};  // empty, or what a name is written within
 
   // The model's; nothing if no notation is known.
   static std::optional<ToolFormat> of(const model::Model& model);
@@ -45,6 +47,10 @@ struct ToolFormat {
   // say which of GLM's values are texts. Ids are left empty.
   std::vector<ToolCall> parse(std::string_view text,
                               const nlohmann::ordered_json& tools = {}) const;
+
+  // Whether a message that begins with this text, and a '{' before all else, can still turn out to
+  // be calls of `tools` without a mark.
+  bool may_be_bare_call(std::string_view text, const nlohmann::ordered_json& tools) const;
 };
 
 // The marks around what a model thinks before it answers; nothing if it has none.

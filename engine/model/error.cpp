@@ -4,7 +4,7 @@
 
 namespace engine::model {
 
-ModelError::ModelError(const std::filesystem::path& file, std::string_view reason)
-    : std::runtime_error(fmt::format("{}: {}", file.string(), reason)) {}
+ModelError::ModelError(const std::filesystem::path& file, std::string_view why)
+    : std::runtime_error(fmt::format("{}: {}", file.string(), why)), reason(why) {}
 
 }  // namespace engine::model

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 
 namespace engine::model {
@@ -10,7 +11,9 @@ namespace engine::model {
 // what() is "FILE: reason"; the reason names the place in the file, and what was expected and
 // found.
 struct ModelError : std::runtime_error {
-  ModelError(const std::filesystem::path& file, std::string_view reason);
+  std::string reason;  // without the file: for who may not know where it lies
+
+  ModelError(const std::filesystem::path& file, std::string_view why);
 };
 
 }  // namespace engine::model

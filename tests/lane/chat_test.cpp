@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "lane/served_model.h"
 
 namespace engine::lane {
@@ -120,6 +122,17 @@ TEST(ReadConversation, KeepsWhatOnlyTheTemplateReads) {
       parse_body(R"({"messages": [{"role": "user", "content": "x"}], "chat_template_kwargs": 1})");
   EXPECT_THAT(fault_of([&] { (void)read_conversation(JsonField(wrong)); }),
               StartsWith("400 chat_template_kwargs"));
+}
+
+TEST(EncodeConversation, DoesNotTellWhereTheTemplateLies) {
+  const TempFolder folder;
+  model::init_model("micro", folder / "m", {.seed = 1});
+  std::filesystem::remove(folder / "m/chat_format.json");
+  std::ofstream(folder / "m/chat_template.jinja") << "{{ raise_exception('never') }}";
+  const model::Model model = model::Model::load(folder / "m");
+  const std::string fault = fault_of([&] { (void)encode_conversation(model, {}); });
+  EXPECT_THAT(fault, StartsWith("400 messages: the chat template refuses"));
+  EXPECT_THAT(fault, ::testing::EndsWith("never"));
 }
 
 }  // namespace

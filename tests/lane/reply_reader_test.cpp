@@ -189,6 +189,89 @@ TEST(ReplyReader, PartsThoughtsFromTheReply) {
   EXPECT_EQ(seen("No <think>x</think>", request, served).text, "No <think>x</think>");
 }
 
+Served with_notation(const char* name) {
+  Served served = served_micro();
+  served.format = ToolFormat::named(name, served.model);
+  return served;
+}
+
+TEST(ReplyReader, BlanksBeforeThoughtsAreNoAnswer) {
+  Served served = served_micro();
+  served.thoughts = {"<think>", "</think>"};
+  GenerationRequest request;
+  request.chat = true;
+  const Seen reply = seen("\n<think>I see.</think>\nYes", request, served);
+  EXPECT_EQ(reply.reasoning, "I see.");
+  EXPECT_EQ(reply.text, "Yes");
+  EXPECT_EQ(seen(" \n\tNo <think>", request, served).text, " \n\tNo <think>");
+  EXPECT_EQ(seen("\n ", request, served).text, "\n ");
+}
+
+TEST(ReplyReader, TheMarksAroundAllCallsAreNotText) {
+  const Served served = with_notation("deepseek");
+  const std::string call = "<｜tool▁call▁begin｜>f<｜tool▁sep｜>{}<｜tool▁call▁end｜>";
+  Seen reply = seen("Ok\n\n<｜tool▁calls▁begin｜>\n" + call + "\n" + call + "<｜tool▁calls▁end｜>",
+                    with_tools(), served);
+  EXPECT_EQ(reply.text, "Ok");
+  EXPECT_EQ(reply.calls.size(), 2u);
+  const std::string no_call =
+      "Ok\n\n<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁call▁end｜><｜tool▁calls▁end｜>";
+  EXPECT_EQ(seen(no_call, with_tools(), served).text, no_call);
+  EXPECT_EQ(seen("<｜tool▁calls▁begin｜>x", with_tools(), served).text, "<｜tool▁calls▁begin｜>x");
+  EXPECT_EQ(seen("x<｜tool▁calls▁begin｜>", with_tools(), served).text, "x<｜tool▁calls▁begin｜>");
+}
+
+TEST(ReplyReader, LinesBeforeWhatIsNoCallStay) {
+  const std::string text = "So:\n\n<tool_call>\n{\n</tool_call>\n\n!";
+  EXPECT_EQ(seen(text, with_tools()).text, text);
+}
+
+TEST(ReplyReader, WhatIsNoCallEndsAtAStopText) {
+  GenerationRequest request = with_tools();
+  request.stop = {"XY"};
+  Seen reply = seen("<tool_call>{aXYb</tool_call> c", request);
+  EXPECT_EQ(reply.text, "<tool_call>{a");
+  EXPECT_TRUE(reply.stopped);
+  request.stop = {"call>Z"};
+  reply = seen("<tool_call>a</tool_call>Zb", request);
+  EXPECT_EQ(reply.text, "<tool_call>a</tool_");
+  EXPECT_EQ(seen("<tool_call>a</tool_call>", request).text, "<tool_call>a</tool_call>");
+  reply = seen("<tool_call>a</tool_call><tool_call>{\"name\": \"f\", \"arguments\": {}}", request);
+  EXPECT_EQ(reply.text, "<tool_call>a</tool_call>");
+  EXPECT_EQ(reply.calls.size(), 1u);
+}
+
+TEST(ReplyReader, JsonThatIsNoCallOfLlama3Streams) {
+  const Served served = with_notation("llama3");
+  GenerationRequest request = with_tools();
+  Seen reply = seen(R"({"answer": [1, 2, 3]})", request, served);
+  EXPECT_EQ(reply.text, R"({"answer": [1, 2, 3]})");
+  EXPECT_GT(reply.pieces.size(), 10u);
+  EXPECT_GT(seen(R"({"name": "fred"})", request, served).pieces.size(), 3u);
+  request.stop = {"2"};
+  reply = seen(R"({"answer": [1, 2, 3]})", request, served);
+  EXPECT_EQ(reply.text, R"({"answer": [1, )");
+  EXPECT_TRUE(reply.stopped);
+  request.stop = {"meX"};
+  reply = seen(R"({"name": "fred"}, {"nameX)", request, served);
+  EXPECT_EQ(reply.text, R"({"name": "fred"}, {"na)");
+  reply = seen(R"({"name": "f", "parameters": {"a": "meX"}} so)", request, served);
+  EXPECT_EQ(reply.text, R"({"name": "f", "parameters": {"a": ")") << "text, in the end";
+}
+
+TEST(ReplyReader, ACallOfLlama3MayBeginWithBlanks) {
+  const Served served = with_notation("llama3");
+  for (const char* text : {R"( {"name": "f", "parameters": {}})",
+                           "\n\n{ \"type\":\"function\",\n\"name\" : \"f\", "
+                           "\"parameters\":{}}",
+                           R"({"parameters": {}, "name": "f"})"}) {
+    const Seen reply = seen(text, with_tools(), served);
+    EXPECT_EQ(reply.calls.size(), 1u) << text;
+    EXPECT_EQ(reply.text, "");
+  }
+  EXPECT_EQ(seen(" {\"name\": \"f\"}", with_tools(), served).text, " {\"name\": \"f\"}");
+}
+
 TEST(TokenLogprob, IsALogSoftmax) {
   const std::vector<float> logits{1, 3, 2, 3};
   const TokenLogprob result = token_logprob(logits, 2, 3);

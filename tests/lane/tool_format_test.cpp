@@ -43,6 +43,14 @@ TEST(ToolFormat, Llama3) {
     EXPECT_THAT(format.parse(text), IsEmpty()) << text;
 }
 
+TEST(ToolFormat, AnArrayOfCallsAfterTheMark) {
+  EXPECT_THAT(named("json").parse(
+                  R"( [{"name": "f", "arguments": {"a": 1, "b": [true, "x"]}}, {"name": "g",
+                       "arguments": {}}])"),
+              ElementsAre(kCall, kOther));
+  EXPECT_THAT(named("json").parse(R"([{"name": "f", "arguments": {}}, {"name": 1}])"), IsEmpty());
+}
+
 TEST(ToolFormat, Mistral) {
   const ToolFormat format = named("mistral");
   EXPECT_THAT(
@@ -53,6 +61,8 @@ TEST(ToolFormat, Mistral) {
   EXPECT_THAT(format.parse(R"(f[CALL_ID]123456789[ARGS]{"a": 1, "b": [true, "x"]})"),
               ElementsAre(kCall));
   EXPECT_THAT(format.parse("g{}"), ElementsAre(kOther));
+  EXPECT_THAT(format.parse(R"(g{"a": "[ARGS]{"})"),
+              ElementsAre(ToolCall{"", "g", R"({"a": "[ARGS]{"})"}));
   for (const char* text : {"", "[", "[{}]", "f", "f[ARGS]", "f[ARGS]3", "{}"})
     EXPECT_THAT(format.parse(text), IsEmpty()) << text;
 }
@@ -75,6 +85,11 @@ TEST(ToolFormat, DeepSeek) {
   const ToolFormat format = named("deepseek");
   EXPECT_THAT(format.parse("f<｜tool▁sep｜>{\"a\": 1, \"b\": [true, \"x\"]}"), ElementsAre(kCall));
   EXPECT_THAT(format.parse("function<｜tool▁sep｜>g\n```json\n{}\n```"), ElementsAre(kOther));
+  const ToolCall quoting{"", "f", R"({"a": "```json\n{}\n```"})"};
+  EXPECT_THAT(format.parse("f<｜tool▁sep｜>" + quoting.arguments), ElementsAre(quoting));
+  for (const char* end : {"\n```", "\n"})
+    EXPECT_THAT(format.parse("function<｜tool▁sep｜>f\n```json\n" + quoting.arguments + end),
+                ElementsAre(quoting));
   EXPECT_THAT(format.parse("f{}"), IsEmpty());
   EXPECT_THAT(format.parse("f<｜tool▁sep｜>x"), IsEmpty());
 }
