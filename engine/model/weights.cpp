@@ -166,7 +166,7 @@ class Fingerprint {
 };
 
 // Every header byte, and 64 bytes out of each `kStride` of every tensor: few enough that a large
-// file is not read twice.
+// file is not read twice. Where the system maps large pages, the samples lie in every one of them.
 std::string fingerprint(const TensorStore& store) {
   constexpr std::size_t kSample = 64;
   constexpr std::size_t kStride = std::size_t{1} << 20;
@@ -175,7 +175,9 @@ std::string fingerprint(const TensorStore& store) {
     print.add(file.header().data(), file.header().size());
     for (const TensorView& tensor : file.tensors()) {
       for (std::size_t at = 0; at < tensor.data.size(); at += kStride) {
-        print.add(tensor.data.data() + at, std::min(kSample, tensor.data.size() - at));
+        const auto stride = tensor.data.subspan(at, std::min(kStride, tensor.data.size() - at));
+        print.add(stride.data(), std::min(kSample, stride.size()));
+        store.release(stride);
       }
     }
   }
