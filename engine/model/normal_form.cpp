@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "model/library_unicode.h"
 #include "model/utf8.h"
 
 namespace engine::model {
@@ -40,20 +41,8 @@ void sort_marks(Points& points) {
   }
 }
 
-}  // namespace
-
-std::string to_normal_form(std::string_view text, NormalForm form) {
-  if (std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; }))
-    return std::string(text);
-  int flags = UTF8PROC_STABLE | UTF8PROC_DECOMPOSE;
-  if (form.compatibility) flags |= UTF8PROC_COMPAT;
-  Points points;
-  points.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t length = utf8_step(text).length;
-    decompose(code_point(text.substr(0, length)), static_cast<utf8proc_option_t>(flags), points);
-    text.remove_prefix(length);
-  }
+// What was decomposed, in order, composed if the form asks for it.
+void append(Points& points, NormalForm form, std::string& out) {
   sort_marks(points);
   if (form.compose) {
     constexpr auto kCompose = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE);
@@ -61,9 +50,34 @@ std::string to_normal_form(std::string_view text, NormalForm form) {
         points.data(), static_cast<utf8proc_ssize_t>(points.size()), kCompose);
     points.resize(static_cast<std::size_t>(count));
   }
-  std::string result;
   for (const utf8proc_int32_t point : points)
-    append_character(result, static_cast<char32_t>(point));
+    append_character(out, static_cast<char32_t>(point));
+  points.clear();
+}
+
+}  // namespace
+
+// A character that the library does not know begins anew, as every one without a class does.
+std::string to_normal_form(std::string_view text, NormalForm form) {
+  if (std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; }))
+    return std::string(text);
+  int flags = UTF8PROC_STABLE | UTF8PROC_DECOMPOSE;
+  if (form.compatibility) flags |= UTF8PROC_COMPAT;
+  Points points;
+  points.reserve(text.size());
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t length = utf8_step(text).length;
+    const char32_t point = code_point(text.substr(0, length));
+    if (is_later_than_normalizer(point)) {
+      append(points, form, result);
+      append_character(result, point);
+    } else {
+      decompose(point, static_cast<utf8proc_option_t>(flags), points);
+    }
+    text.remove_prefix(length);
+  }
+  append(points, form, result);
   return result;
 }
 

@@ -11,7 +11,7 @@ struct NormalForm {
   bool compatibility;  // NFKC and NFKD
 };
 
-// The text in that form, by the tables of utf8proc. O(n log n).
+// The text in that form, by utf8proc's tables as far as the library knows them. O(n log n).
 // REQUIRES: valid UTF-8.
 std::string to_normal_form(std::string_view text, NormalForm form);
 

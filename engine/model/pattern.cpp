@@ -2,6 +2,7 @@
 
 #include <utf8proc.h>
 
+#include "model/library_unicode.h"
 #include "model/oniguruma.h"
 #include "model/utf8.h"
 
@@ -69,10 +70,11 @@ bool is_word(char32_t point) {
 }
 
 bool is_punctuation(char32_t point) {
-  if (point < 0x80 && category(point) >= UTF8PROC_CATEGORY_SM &&
-      category(point) <= UTF8PROC_CATEGORY_SO)
-    return true;
-  return category(point) >= UTF8PROC_CATEGORY_PC && category(point) <= UTF8PROC_CATEGORY_PO;
+  const utf8proc_category_t kind = category(point);
+  if (point < 0x80 && kind >= UTF8PROC_CATEGORY_SM && kind <= UTF8PROC_CATEGORY_SO) return true;
+  if (point == 0x166D || point == 0x111C9) return true;  // until version 8
+  return kind >= UTF8PROC_CATEGORY_PC && kind <= UTF8PROC_CATEGORY_PO &&
+         !is_later_than_punctuation(point);
 }
 
 }  // namespace engine::model

@@ -41,7 +41,7 @@ bool is_white_space(char32_t point);
 bool is_number(char32_t point);
 // What a word is made of: Alphabetic, marks, decimal digits, connectors and join controls.
 bool is_word(char32_t point);
-// General category P, or what ASCII counts as punctuation.
+// General category P as the library knows it, or what ASCII counts as punctuation.
 bool is_punctuation(char32_t point);
 
 }  // namespace engine::model

@@ -52,6 +52,16 @@ TEST(Splitter, LettersAreUnicode) {
       ElementsAre("\u00e9t\u00e9", " \u0434\u0430", "\u00a0", "\u4f60\u597d", "!", "\u0661"));
 }
 
+// Of version 8 of Unicode, as in Hugging Face's library.
+TEST(Splitter, PunctuationIsTheLibrarys) {
+  const Splitter splitter(Pattern(is_punctuation), SplitBehavior::kIsolated);
+  EXPECT_THAT(
+      split(splitter, "a+b\u00bfc\u2e42d\u166de\U000111c9"),
+      ElementsAre("a", "+", "b", "\u00bf", "c", "\u2e42", "d", "\u166d", "e", "\U000111c9"));
+  EXPECT_THAT(split(splitter, "a\u2e43b\u061dc\u09fdd\U0001e95e"),
+              ElementsAre("a\u2e43b\u061dc\u09fdd\U0001e95e"));
+}
+
 TEST(Splitter, StretchesBetweenMatchesArePieces) {
   EXPECT_THAT(split("[0-9]", "ab12c"), ElementsAre("ab", "1", "2", "c"));
   EXPECT_THAT(split("[0-9]", ""), ElementsAre());

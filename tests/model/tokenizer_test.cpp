@@ -219,6 +219,25 @@ TEST(Tokenizer, TextIsNormalised) {
   EXPECT_EQ(round_trip(parse_tokenizer(file), "\ufb01\u00b2"), "fi2");
 }
 
+// What Hugging Face's library makes of characters that are younger than its tables: each is a
+// letter of its own to it, and parts what stands on both sides.
+TEST(Tokenizer, TextIsNormalisedAsTheLibraryKnowsIt) {
+  json file = tokenizer_json();
+  file["normalizer"] = {{"type", "NFC"}};
+  const Tokenizer composed = parse_tokenizer(file);
+  for (const auto* kept : {"\U00011938", "\U00011935\U00011930", "a\u0345\u1df6", "a\u0345\u0898",
+                           "a\u08ca\u0301", "a\u08cf\u0301"}) {
+    EXPECT_EQ(round_trip(composed, kept), kept);
+  }
+  EXPECT_EQ(round_trip(composed, "a\u0301\u08cae\u0301"), "\u00e1\u08ca\u00e9");
+  file["normalizer"] = {{"type", "NFKD"}};
+  const Tokenizer apart = parse_tokenizer(file);
+  for (const auto* kept : {"\u32ff", "\ua7f2", "\U00010781", "\U0001fbf0"}) {
+    EXPECT_EQ(round_trip(apart, kept), kept);
+  }
+  EXPECT_EQ(round_trip(apart, "\u32fe\ua7f8"), "\u30f2\u0126");
+}
+
 // Sorting marks by insertion would take hours.
 TEST(Tokenizer, ManyMarksAreSorted) {
   json file = tokenizer_json();
