@@ -23,7 +23,6 @@ class Job {
     const JsonField field(json);
     request_ = endpoint_ == Endpoint::kChat ? read_chat(field, served())
                                             : read_completion(field, served());
-    writer_.emplace(served(), request_, id_, std::time(nullptr));
     Client client;
     client.gone = context_.gone;
     turn_.emplace(context_.service.enter(client));
@@ -31,15 +30,24 @@ class Job {
 
   bool streams() const { return request_.stream; }
 
+  // With `n` the choices come one after the other, in one turn.
   ordered_json reply() {
+    const RequestQueue::Turn turn = *std::exchange(turn_, std::nullopt);
     Client client;
     client.gone = context_.gone;
-    const Outcome outcome = run(client);
-    if (outcome.finish_reason == "cancelled")
-      throw ApiError(499, "the client has gone", "", "client_gone");
-    log(200, outcome.finish_reason, &outcome);
-    return writer_->whole(outcome.reply, outcome.finish_reason, outcome.stats, usage_of(outcome),
-                          outcome.departure);
+    ordered_json whole;
+    for (std::size_t index = 0; index < request_.choices; ++index) {
+      const Outcome outcome = run(index, turn, client);
+      if (outcome.finish_reason == "cancelled")
+        throw ApiError(499, "the client has gone", "", "client_gone");
+      log(200, outcome.finish_reason, &outcome);
+      const ordered_json one = writer(index).whole(outcome.reply, outcome.finish_reason,
+                                                   outcome.stats, usage_, outcome.departure);
+      if (index == 0) whole = one;
+      if (index > 0) whole["choices"].push_back(one["choices"][0]);
+      whole["usage"] = usage_;
+    }
+    return whole;
   }
 
   void stream(httplib::DataSink& sink) {
@@ -51,19 +59,23 @@ class Job {
       send("data: " + to_text(json) + "\n\n");
     };
     try {
-      if (endpoint_ == Endpoint::kChat) send_event(writer_->opening());
-      Client client;
-      client.gone = [&] { return broken || context_.gone(); };
-      client.on_delta = [&](const ReplyDelta& delta) { send_event(writer_->chunk(delta)); };
-      // Comments, which keep a connection alive that waits for a long prefill.
-      client.on_prefill = [&](std::size_t done, std::size_t total) {
-        if (done < total) send(fmt::format(": prefill {} of {}\n\n", done, total));
-      };
-      const Outcome outcome = run(client);
-      log(200, outcome.finish_reason, &outcome);
-      if (outcome.finish_reason == "cancelled") return;
-      send_event(writer_->closing(outcome.finish_reason, outcome.stats, outcome.departure));
-      if (request_.include_usage) send_event(writer_->usage_chunk(usage_of(outcome)));
+      const RequestQueue::Turn turn = *std::exchange(turn_, std::nullopt);
+      for (std::size_t index = 0; index < request_.choices; ++index) {
+        ResponseWriter choice = writer(index);
+        if (endpoint_ == Endpoint::kChat) send_event(choice.opening());
+        Client client;
+        client.gone = [&] { return broken || context_.gone(); };
+        client.on_delta = [&](const ReplyDelta& delta) { send_event(choice.chunk(delta)); };
+        // Comments, which keep a connection alive that waits for a long prefill.
+        client.on_prefill = [&](std::size_t done, std::size_t total) {
+          if (done < total) send(fmt::format(": prefill {} of {}\n\n", done, total));
+        };
+        const Outcome outcome = run(index, turn, client);
+        log(200, outcome.finish_reason, &outcome);
+        if (outcome.finish_reason == "cancelled") return;
+        send_event(choice.closing(outcome.finish_reason, outcome.stats, outcome.departure));
+      }
+      if (request_.include_usage) send_event(writer(0).usage_chunk(usage_));
       send("data: [DONE]\n\n");
     } catch (const ApiError& error) {
       log_error(error);
@@ -76,13 +88,20 @@ class Job {
  private:
   const Served& served() const { return context_.service.served(); }
 
-  static ordered_json usage_of(const Outcome& outcome) {
-    return usage_json(outcome.stats, outcome.completion_tokens, outcome.reasoning_tokens);
+  ResponseWriter writer(std::size_t index) const {
+    return {served(), request_, id_, created_, index};
   }
 
-  Outcome run(const Client& client) {
-    const RequestQueue::Turn turn = *std::exchange(turn_, std::nullopt);
-    return context_.service.run(request_, turn, context_.arrived, client);
+  // Runs a choice and counts it in the usage: the prompt once, as the first one found it.
+  Outcome run(std::size_t index, const RequestQueue::Turn& turn, const Client& client) {
+    GenerationRequest choice = request_;
+    choice.engine.params.sampling.seed += index;
+    Outcome outcome = context_.service.run(choice, turn, context_.arrived, client);
+    if (index == 0) first_ = outcome.stats;
+    completion_tokens_ += outcome.completion_tokens;
+    reasoning_tokens_ += outcome.reasoning_tokens;
+    usage_ = usage_json(first_, completion_tokens_, reasoning_tokens_);
+    return outcome;
   }
 
   void log(int status, std::string_view word, const Outcome* outcome) {
@@ -107,7 +126,10 @@ class Job {
   GenerationContext context_;
   std::string id_;
   GenerationRequest request_;
-  std::optional<ResponseWriter> writer_;
+  std::int64_t created_ = std::time(nullptr);
+  runtime::Stats first_;
+  std::size_t completion_tokens_ = 0, reasoning_tokens_ = 0;
+  ordered_json usage_;
   std::optional<RequestQueue::Turn> turn_;
 };
 

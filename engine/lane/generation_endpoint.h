@@ -6,11 +6,10 @@
 #include <functional>
 #include <string_view>
 
+#include "lane/request_fields.h"
 #include "lane/server.h"
 
 namespace engine::lane {
-
-enum class Endpoint { kChat, kCompletion };
 
 std::string_view path_of(Endpoint endpoint);
 // In metrics and in the log.

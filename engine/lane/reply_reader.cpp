@@ -109,6 +109,9 @@ ReplyDelta ReplyReader::push(model::Token token, std::span<const float> logits) 
   // Inside of a call special tokens are part of its notation, but for the one that ends the
   // message.
   const bool ends = std::ranges::binary_search(served_.model.config().stop_tokens, token);
+  // A token that the client named ends the message as the model's own does: it is no text.
+  const std::vector<model::Token>& stops = request_.engine.params.stop_tokens;
+  if (!ends && std::ranges::find(stops, token) != stops.end()) return delta;
   const bool notation = part_ == Part::kCall && tokenizer.is_special(token) && !ends;
   if (mark == signs_.end() && !notation) {
     add_text(decoder_.push(token), delta);

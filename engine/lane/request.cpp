@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <limits>
 #include <random>
 
 #include "lane/chat.h"
+#include "lane/logit_rules.h"
+#include "lane/request_fields.h"
 
 namespace engine::lane {
 namespace {
@@ -14,28 +18,7 @@ namespace {
 constexpr std::int64_t kMostTokens = 1 << 24;
 constexpr std::size_t kMostStops = 16;
 constexpr std::int64_t kMostAlternatives = 20;
-
-void refuse_unless(const JsonField& body, std::string_view key,
-                   const nlohmann::ordered_json& only) {
-  const std::optional<JsonField> field = body.find(key);
-  if (field && field->value() != only)
-    field->fail(fmt::format("only {} is supported", to_text(only)));
-}
-
-// What would change the reply and is not computed here.
-void refuse_unsupported(const JsonField& body) {
-  refuse_unless(body, "n", 1);
-  refuse_unless(body, "best_of", 1);
-  refuse_unless(body, "presence_penalty", 0);
-  refuse_unless(body, "frequency_penalty", 0);
-  refuse_unless(body, "suffix", "");
-  refuse_unless(body, "logit_bias", nlohmann::ordered_json::object());
-  refuse_unless(body, "response_format", {{"type", "text"}});
-  refuse_unless(body, "modalities", nlohmann::ordered_json::array({"text"}));
-  for (const char* legacy : {"functions", "function_call"}) {
-    if (const auto field = body.find(legacy)) field->fail("use tools and tool_choice");
-  }
-}
+constexpr std::int64_t kMostChoices = 16;
 
 std::uint64_t read_seed(const JsonField& body) {
   if (const auto seed = body.find("seed"))
@@ -56,8 +39,67 @@ runtime::SamplingParams read_sampling(const JsonField& body) {
   if (const auto field = body.find("top_k"))  // -1 is what some clients send for "all"
     sampling.top_k =
         static_cast<std::size_t>(std::max<std::int64_t>(0, field->integer(-1, kMostTokens)));
+  if (const auto field = body.find("min_p"))
+    sampling.min_p = static_cast<float>(field->number(0, 1));
   sampling.seed = read_seed(body);
   return sampling;
+}
+
+// {"TOKEN ID": -100 to 100, ...}.
+std::vector<std::pair<model::Token, float>> read_bias(const JsonField& field,
+                                                      const Served& served) {
+  std::vector<std::pair<model::Token, float>> bias;
+  field.require_object();
+  const std::size_t vocabulary = served.model.config().vocabulary;
+  for (const auto& [key, value] : field.value().items()) {
+    std::size_t token = 0;
+    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), token);
+    if (error != std::errc() || end != key.data() + key.size() || token >= vocabulary)
+      field.fail(fmt::format("\"{}\" is no token id below {}", key, vocabulary));
+    bias.emplace_back(static_cast<model::Token>(token),
+                      static_cast<float>(field.at(key).number(-100, 100)));
+  }
+  return bias;
+}
+
+float read_penalty(const JsonField& body, const char* name, double least, double most,
+                   double neutral) {
+  const auto field = body.find(name);
+  return static_cast<float>(field ? field->number(least, most) : neutral);
+}
+
+LogitChanges read_changes(const JsonField& body, const Served& served,
+                          const GenerationRequest& request) {
+  LogitChanges changes;
+  constexpr double kLeast = 0.01, kMost = 100;
+  for (const char* name : {"repeat_penalty", "repetition_penalty"})
+    if (body.find(name)) changes.repetition = read_penalty(body, name, kLeast, kMost, 1);
+  changes.presence = read_penalty(body, "presence_penalty", -2, 2, 0);
+  changes.frequency = read_penalty(body, "frequency_penalty", -2, 2, 0);
+  if (const auto bias = body.find("logit_bias")) changes.bias = read_bias(*bias, served);
+  // The model's own stop tokens are never chosen, so that a reply fills its room.
+  if (const auto ignored = body.find("ignore_eos"); ignored && ignored->boolean()) {
+    for (const model::Token stop : served.model.config().stop_tokens)
+      changes.bias.emplace_back(stop, -std::numeric_limits<float>::infinity());
+  }
+  if (const auto least = body.find("min_tokens")) {
+    const auto most = static_cast<std::int64_t>(request.engine.params.max_tokens);
+    changes.min_tokens = static_cast<std::size_t>(least->integer(0, most));
+    if (changes.min_tokens > 0 && !request.stop.empty())
+      least->fail("not together with stop, whose texts may come earlier");
+  }
+  return changes;
+}
+
+// The model's own and the request's.
+std::vector<model::Token> read_stop_tokens(const JsonField& body, const Served& served) {
+  std::vector<model::Token> tokens = served.model.config().stop_tokens;
+  const auto field = body.find("stop_token_ids");
+  if (!field) return tokens;
+  const auto last = static_cast<std::int64_t>(served.model.config().vocabulary) - 1;
+  for (const JsonField& id : field->elements())
+    tokens.push_back(static_cast<model::Token>(id.integer(0, last)));
+  return tokens;
 }
 
 std::vector<std::string> read_stop(const JsonField& body) {
@@ -86,19 +128,23 @@ std::size_t read_max_tokens(const JsonField& body, const Served& served, std::in
 
 GenerationRequest read_common(const JsonField& body, const Served& served,
                               std::int64_t least_tokens) {
-  body.require_object();
   if (const auto name = body.find("model")) check_model(name->string(), served);
-  refuse_unsupported(body);
   GenerationRequest request;
   request.engine.params = served.defaults;
   request.engine.params.max_tokens = read_max_tokens(body, served, least_tokens);
   request.engine.params.sampling = read_sampling(body);
-  request.engine.params.stop_tokens = served.model.config().stop_tokens;
+  request.engine.params.stop_tokens = read_stop_tokens(body, served);
   request.stop = read_stop(body);
+  if (const auto n = body.find("n"))
+    request.choices = static_cast<std::size_t>(n->integer(1, kMostChoices));
   if (const auto stream = body.find("stream")) request.stream = stream->boolean();
   if (const auto options = body.find("stream_options")) {
     if (!request.stream) options->fail("only with \"stream\": true");
     if (const auto usage = options->find("include_usage")) request.include_usage = usage->boolean();
+    for (const auto& [name, value] : options->value().items()) {
+      if (name != "include_usage" && name != "include_obfuscation" && !value.is_null())
+        options->at(name).fail("this server does not know the field, or cannot honour it");
+    }
   }
   return request;
 }
@@ -122,13 +168,43 @@ bool begins_thoughts(const std::vector<model::Token>& prompt, const Served& serv
   return end.ends_with(served.thoughts->begin);
 }
 
+// What ends the thoughts that the prompt began.
+std::string end_of_thoughts(GenerationRequest& request, const Served& served) {
+  return std::exchange(request.thinking, false) ? served.thoughts->end + "\n\n" : "";
+}
+
+// With continue_final_message the assistant's last message is taken off the conversation: the reply
+// goes on with it. add_generation_prompt may leave the assistant's turn unopened.
+std::optional<std::string> read_begun_message(const JsonField& body,
+                                              model::Conversation& conversation) {
+  const auto prompted = body.find("add_generation_prompt");
+  if (prompted) conversation.add_generation_prompt = prompted->boolean();
+  const auto continued = body.find("continue_final_message");
+  if (!continued || !continued->boolean()) return std::nullopt;
+  if (prompted && prompted->boolean()) prompted->fail("not together with continue_final_message");
+  const model::Message last = conversation.messages.back();
+  if (last.role != "assistant" || !last.calls.empty() || conversation.messages.size() < 2)
+    continued->fail("the last message must be a text of the assistant's, and not the first");
+  conversation.messages.pop_back();
+  conversation.add_generation_prompt = true;
+  return last.content;
+}
+
+// The text stands in the prompt as the assistant's own; special tokens' text in it is text.
+void begin_message(GenerationRequest& request, const Served& served, const std::string& said) {
+  const std::string before = end_of_thoughts(request, served);
+  const std::string text = before + said;
+  const model::TextRange literal{before.size(), text.size()};
+  const auto tokens = served.model.tokenizer().encode(text, {&literal, 1});
+  request.engine.prompt.insert(request.engine.prompt.end(), tokens.begin(), tokens.end());
+}
+
 // Where a call is demanded the prompt begins it, and the model can only go on with it; thoughts
 // that the prompt began end before.
 void begin_call(GenerationRequest& request, const Served& served,
                 const std::optional<std::string>& name) {
   const ToolFormat& format = *served.format;
-  std::string text = request.thinking ? served.thoughts->end + "\n\n" : "";
-  request.thinking = false;
+  std::string text = end_of_thoughts(request, served);
   text += format.lead + format.begin;
   const std::string opening = format.opening(name);
   const model::TextRange literal{text.size() + format.before_name.size(),
@@ -186,20 +262,26 @@ void check_model(std::string_view name, const Served& served) {
 }
 
 GenerationRequest read_chat(const JsonField& body, const Served& served) {
+  check_fields(body, Endpoint::kChat);
   GenerationRequest request = read_common(body, served, 1);
   request.chat = true;
-  refuse_unless(body, "echo", false);
   const Tools tools = read_tools(body, served);
   request.conversation = read_conversation(body);
   if (!tools.list) request.conversation.tools.clear();
+  const std::optional<std::string> begun = read_begun_message(body, request.conversation);
   request.tools = tools.list.has_value();
   if (request.tools) request.tool_list = tools.list->value();
   if (const auto parallel = body.find("parallel_tool_calls"))
     request.one_call = !parallel->boolean();
   request.engine.prompt = encode_conversation(served.model, request.conversation);
   request.thinking = begins_thoughts(request.engine.prompt, served);
+  if (begun && tools.demanded)
+    body.at("continue_final_message").fail("not together with a demanded tool_choice");
+  if (begun) begin_message(request, served, *begun);
   if (tools.demanded) begin_call(request, served, tools.name);
   check_length(request, served, "messages");
+  request.engine.params.sampling.rule =
+      rule_of(read_changes(body, served, request), request.engine);
   const auto wanted = body.find("logprobs");
   const auto top = body.find("top_logprobs");
   if (wanted && wanted->boolean())
@@ -210,10 +292,13 @@ GenerationRequest read_chat(const JsonField& body, const Served& served) {
 }
 
 GenerationRequest read_completion(const JsonField& body, const Served& served) {
+  check_fields(body, Endpoint::kCompletion);
   GenerationRequest request = read_common(body, served, 0);
   if (const auto echo = body.find("echo")) request.echo = echo->boolean();
   request.engine.prompt = read_tokens(body.at("prompt"), served);
   check_length(request, served, "prompt");
+  request.engine.params.sampling.rule =
+      rule_of(read_changes(body, served, request), request.engine);
   if (const auto top = body.find("logprobs"))
     keep_logprobs(request, top->integer(0, kMostAlternatives));
   return request;

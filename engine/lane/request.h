@@ -1,6 +1,6 @@
 // What a client asks for, checked: /v1/chat/completions and /v1/completions in OpenAI's fields.
-// Fields that are not known are ignored; values that cannot be honoured are refused, since a reply
-// that silently disregards them would be wrong.
+// Fields and values that cannot be honoured are refused, since a reply that silently disregards
+// them would be wrong: see request_fields.h.
 #pragma once
 
 #include <optional>
@@ -28,6 +28,7 @@ struct GenerationRequest {
   bool chat = false;
   runtime::Request engine;        // the prompt and how to continue it
   std::vector<std::string> stop;  // texts that end the reply, not part of it
+  std::size_t choices = 1;        // replies; each has a seed of its own
   bool echo = false;              // a completion begins with its prompt
   bool stream = false;
   bool include_usage = false;               // in the stream's last chunk

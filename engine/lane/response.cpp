@@ -63,11 +63,12 @@ ordered_json usage_json(const runtime::Stats& stats, std::size_t completion_toke
 }
 
 ResponseWriter::ResponseWriter(const Served& served, const GenerationRequest& request,
-                               std::string id, std::int64_t created)
+                               std::string id, std::int64_t created, std::size_t index)
     : served_(served),
       request_(request),
       id_(std::move(id)),
       created_(created),
+      index_(index),
       completion_logprobs_(served, request) {}
 
 ordered_json ResponseWriter::envelope(bool stream) const {
@@ -88,7 +89,7 @@ ordered_json ResponseWriter::envelope(bool stream) const {
 ordered_json ResponseWriter::opening() const {
   ordered_json json = envelope(true);
   const ordered_json choice{
-      {"index", 0},
+      {"index", index_},
       {"delta", {{"role", "assistant"}, {"content", ""}, {"refusal", nullptr}}},
       {"logprobs", nullptr},
       {"finish_reason", nullptr}};
@@ -97,7 +98,7 @@ ordered_json ResponseWriter::opening() const {
 }
 
 ordered_json ResponseWriter::chunk(const ReplyDelta& delta) {
-  ordered_json json = envelope(true), choice{{"index", 0}};
+  ordered_json json = envelope(true), choice{{"index", index_}};
   if (request_.chat) {
     choice["delta"] = ordered_json::object();
     if (!delta.reasoning.empty()) choice["delta"]["reasoning_content"] = delta.reasoning;
@@ -115,7 +116,7 @@ ordered_json ResponseWriter::chunk(const ReplyDelta& delta) {
 
 ordered_json ResponseWriter::closing(std::string_view finish_reason, const runtime::Stats& stats,
                                      const std::optional<Departure>& departure) {
-  ordered_json json = envelope(true), choice{{"index", 0}};
+  ordered_json json = envelope(true), choice{{"index", index_}};
   if (request_.chat) {
     choice["delta"] = ordered_json::object();
   } else {
@@ -138,7 +139,7 @@ ordered_json ResponseWriter::usage_chunk(const ordered_json& usage) const {
 ordered_json ResponseWriter::whole(const ReplyDelta& reply, std::string_view finish_reason,
                                    const runtime::Stats& stats, const ordered_json& usage,
                                    const std::optional<Departure>& departure) {
-  ordered_json json = envelope(false), choice{{"index", 0}};
+  ordered_json json = envelope(false), choice{{"index", index_}};
   if (request_.chat) {
     choice["message"] = {{"role", "assistant"},
                          {"content", reply.text},

@@ -27,11 +27,11 @@ nlohmann::ordered_json timings_json(const runtime::Stats& stats,
 nlohmann::ordered_json usage_json(const runtime::Stats& stats, std::size_t completion_tokens,
                                   std::size_t reasoning_tokens = 0);
 
-// Builds the objects of one request.
+// Builds the objects of one request, or with `n` of one of its choices.
 class ResponseWriter {
  public:
   ResponseWriter(const Served& served, const GenerationRequest& request, std::string id,
-                 std::int64_t created);
+                 std::int64_t created, std::size_t index = 0);
 
   // A stream's first chunk, which only names the role; nothing for a completion.
   nlohmann::ordered_json opening() const;
@@ -57,6 +57,7 @@ class ResponseWriter {
   const GenerationRequest& request_;
   std::string id_;
   std::int64_t created_;
+  std::size_t index_;      // of the choice
   std::size_t calls_ = 0;  // written so far, for their index
   CompletionLogprobs completion_logprobs_;
 };

@@ -22,11 +22,12 @@ struct Verified {
   std::size_t accepted;  // drafts among them
 };
 
-// Runs `pending`, the last token of the text, and the drafts after it at `position` and on; writes
+// Runs the last token of `reply` and the drafts after it at `position` and on; writes
 // their rows (those of rejected drafts are overwritten by the next launch). Row r's hidden state
 // stays in state.hidden(1 + r), its logits in scratch().logits row r. REQUIRES: drafts.size() <
-// kMaxDecodeRows; position + drafts.size() < context.
-Verified verify_drafts(Lane& lane, kernels::Token pending, std::span<const kernels::Token> drafts,
-                       std::size_t position, const SamplingParams& sampling, Acceptance acceptance);
+// kMaxDecodeRows; position + drafts.size() < context; `reply` is not empty.
+Verified verify_drafts(Lane& lane, std::span<const kernels::Token> reply,
+                       std::span<const kernels::Token> drafts, std::size_t position,
+                       const SamplingParams& sampling, Acceptance acceptance);
 
 }  // namespace engine::runtime

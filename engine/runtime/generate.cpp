@@ -60,7 +60,7 @@ class Decoding {
   // One launch: drafts, verifies, takes what was accepted. False: the reply is complete.
   bool take_round() {
     const std::vector<Token> drafts = draft();
-    const Verified verified = verify_drafts(lane_, reply_.tokens.back(), drafts, position(),
+    const Verified verified = verify_drafts(lane_, reply_.tokens, drafts, position(),
                                             params_.sampling, params_.acceptance);
     reply_.stats.drafted += drafts.size();
     reply_.stats.accepted += verified.accepted;

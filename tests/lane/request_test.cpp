@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "lane/logit_rules.h"
 #include "lane/served_model.h"
 
 namespace engine::lane {
@@ -38,13 +41,16 @@ TEST(ReadChat, TakesEveryField) {
           R"("model": "micro", "max_tokens": 5, "max_completion_tokens": 7, "temperature": 0.5, "top_p": 0.25,
               "top_k": 40, "seed": -1, "stop": ["a", "bc"], "stream": true, "n": 1,
               "stream_options": {"include_usage": true}, "logprobs": true, "top_logprobs": 3,
-              "presence_penalty": 0, "response_format": {"type": "text"}, "user": "me", "made_up": [1])"),
+              "presence_penalty": 0, "response_format": {"type": "text"}, "user": "me", "made_up": null,
+              "min_p": 0.125, "ignore_eos": true, "stop_token_ids": [3])"),
       served);
   EXPECT_EQ(request.engine.params.max_tokens, 7u);
   EXPECT_EQ(request.engine.params.sampling.temperature, 0.5f);
   EXPECT_EQ(request.engine.params.sampling.top_p, 0.25f);
   EXPECT_EQ(request.engine.params.sampling.top_k, 40u);
   EXPECT_EQ(request.engine.params.sampling.seed, UINT64_MAX);
+  EXPECT_EQ(request.engine.params.sampling.min_p, 0.125f);
+  EXPECT_EQ(request.engine.params.stop_tokens.back(), 3);
   EXPECT_THAT(request.stop, ::testing::ElementsAre("a", "bc"));
   EXPECT_TRUE(request.stream && request.include_usage);
   EXPECT_EQ(request.top_logprobs, 3u);
@@ -61,15 +67,30 @@ TEST(ReadChat, RefusesImpossibleValues) {
       {R"("max_tokens": 0)", "400 max_tokens"},
       {R"("max_tokens": 1.5)", "400 max_tokens"},
       {R"("max_completion_tokens": 99999999999999999999)", "400 max_completion_tokens"},
-      {R"("n": 2)", "400 n"},
+      {R"("n": 0)", "400 n"},
+      {R"("best_of": 2)", "400 best_of"},
+      {R"("made_up": [1])", "400 made_up"},
+      {R"("grammar": "x")", "400 grammar"},
+      {R"("guided_json": {})", "400 guided_json"},
+      {R"("echo": true)", "400 echo"},
+      {R"("prompt": "x")", "400 prompt"},
+      {R"("stream": true, "stream_options": {"x": 1})", "400 stream_options.x"},
+      {R"("min_p": 2)", "400 min_p"},
+      {R"("stop_token_ids": [100000])", "400 stop_token_ids[0]"},
+      {R"("max_tokens": 2, "min_tokens": 3)", "400 min_tokens"},
+      {R"("min_tokens": 1, "stop": "x")", "400 min_tokens"},
+      {R"("repetition_penalty": 0)", "400 repetition_penalty"},
+      {R"("continue_final_message": true)", "400 continue_final_message"},
       {R"("stop": [""])", "400 stop"},
       {R"("stop": [1])", "400 stop[0]"},
       {R"("stream": "yes")", "400 stream"},
       {R"("stream_options": {})", "400 stream_options"},
       {R"("top_logprobs": 2)", "400 top_logprobs"},
       {R"("logprobs": true, "top_logprobs": 21)", "400 top_logprobs"},
-      {R"("logit_bias": {"5": 1})", "400 logit_bias"},
-      {R"("frequency_penalty": 0.5)", "400 frequency_penalty"},
+      {R"("logit_bias": {"x": 1})", "400 logit_bias"},
+      {R"("logit_bias": {"5": 101})", "400 logit_bias.5"},
+      {R"("logit_bias": {"100000": 1})", "400 logit_bias"},
+      {R"("frequency_penalty": 2.5)", "400 frequency_penalty"},
       {R"("response_format": {"type": "json_object"})", "400 response_format"},
       {R"("modalities": ["text", "audio"])", "400 modalities"},
       {R"("parallel_tool_calls": 0)", "400 parallel_tool_calls"},
@@ -146,6 +167,50 @@ TEST(ReadChat, AToolChoiceBeginsTheCall) {
   EXPECT_EQ(prompt(R"(, "tool_choice": {"type": "function", "function": {"name": "read_file"}})"),
             plain + "<tool_call>\n{\"name\": \"read_file\", \"arguments\": ");
   EXPECT_THAT(prompt(R"(, "tool_choice": "none")"), ::testing::Not(::testing::HasSubstr("Tools:")));
+}
+
+TEST(ReadChat, GoesOnWithTheAssistantsLastMessage) {
+  const Served served = served_micro();
+  const auto prompt = [&](const std::string& messages, const std::string& fields) {
+    const GenerationRequest request = chat_request(
+        R"({"messages": [{"role": "user", "content": "hi"})" + messages + "]" + fields + "}",
+        served);
+    return served.model.tokenizer().decode(request.engine.prompt);
+  };
+  const std::string begun = R"(, {"role": "assistant", "content": "Well <|end|>"})";
+  EXPECT_EQ(prompt(begun, R"(, "continue_final_message": true, "add_generation_prompt": false)"),
+            prompt("", "") + "Well <|end|>");
+  EXPECT_TRUE(prompt("", "").starts_with(prompt("", R"(, "add_generation_prompt": false)")));
+  EXPECT_NE(prompt("", ""), prompt("", R"(, "add_generation_prompt": false)"));
+}
+
+TEST(ReadChat, IgnoringTheEndBansIt) {
+  const Served served = served_micro();
+  const GenerationRequest request = chat_request(chat(R"("ignore_eos": true)"), served);
+  std::vector<float> logits(served.model.config().vocabulary);
+  request.engine.params.sampling.rule({}, logits);
+  for (std::size_t i = 0; i < logits.size(); ++i)
+    EXPECT_EQ(logits[i]<0, std::ranges::count(served.model.config().stop_tokens,
+                                              static_cast<model::Token>(i))> 0);
+}
+
+TEST(LogitRules, PenaltiesBiasAndBans) {
+  runtime::Request request;
+  request.prompt = {0, 1};
+  request.params.stop_tokens = {4};
+  EXPECT_FALSE(rule_of({}, request));
+  const auto after = [&](const LogitChanges& changes, const std::vector<model::Token>& reply) {
+    std::vector<float> logits{2, -2, 4, 0, 1};
+    rule_of(changes, request)(reply, logits);
+    return logits;
+  };
+  using ::testing::ElementsAre;
+  EXPECT_THAT(after({.repetition = 2}, {2}), ElementsAre(1, -4, 2, 0, 1));
+  EXPECT_THAT(after({.presence = 1, .frequency = 0.5f}, {2, 3, 2}),
+              ElementsAre(2, -2, 2, -1.5f, 1));
+  EXPECT_THAT(after({.bias = {{1, 100.0f}}}, {}), ElementsAre(2, 98, 4, 0, 1));
+  EXPECT_THAT(after({.min_tokens = 2}, {0}), ElementsAre(2, -2, 4, 0, -INFINITY));
+  EXPECT_THAT(after({.min_tokens = 2}, {0, 0}), ElementsAre(2, -2, 4, 0, 1));
 }
 
 TEST(ReadCompletion, TakesTextOrTokens) {

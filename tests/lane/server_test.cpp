@@ -57,6 +57,46 @@ TEST(Server, AStreamIsTheWholeReplyInChunks) {
   EXPECT_EQ(events.back(), "[DONE]");
 }
 
+TEST(Server, SeveralChoicesAreThoseOfFollowingSeeds) {
+  const LiveLane lane;
+  ordered_json body = user_says("Tell me", 8);
+  body["temperature"] = 2;
+  body["seed"] = 5;
+  body["n"] = 3;
+  const Answer several = lane.post_json(kChat, body);
+  ASSERT_EQ(several.json["choices"].size(), 3u) << several.body;
+  EXPECT_EQ(several.json["usage"]["completion_tokens"], 24);
+  body["stream"] = true;
+  std::vector<std::string> streamed(3);
+  for (const ordered_json& event : events_of(lane.post_json(kChat, body).body)) {
+    if (event == "[DONE]") continue;
+    const ordered_json& choice = event["choices"][0];
+    streamed[choice["index"].get<std::size_t>()] += choice["delta"].value("content", "");
+  }
+  body.erase("stream");
+  body["n"] = 1;
+  for (std::size_t i = 0; i < 3; ++i) {
+    body["seed"] = 5 + i;
+    const ordered_json one = lane.post_json(kChat, body).json["choices"][0]["message"]["content"];
+    EXPECT_EQ(several.json["choices"][i]["message"]["content"], one);
+    EXPECT_EQ(several.json["choices"][i]["index"], i);
+    EXPECT_EQ(streamed[i], one);
+  }
+}
+
+TEST(Server, AStopTokenOfTheRequestEndsTheReplyAndIsNotShown) {
+  const LiveLane lane;
+  ordered_json body = user_says("Tell me", 8);
+  body["logprobs"] = true;
+  const ordered_json whole = lane.post_json(kChat, body).json["choices"][0];
+  body["stop_token_ids"] = whole["logprobs"]["content"][3]["bytes"];  // a token of one byte
+  ASSERT_EQ(body["stop_token_ids"].size(), 1u);
+  const ordered_json ended = lane.post_json(kChat, body).json["choices"][0];
+  EXPECT_EQ(ended["finish_reason"], "stop");
+  EXPECT_LT(ended["message"]["content"].get<std::string>().size(),
+            whole["message"]["content"].get<std::string>().size());
+}
+
 std::vector<std::string> names_of(const ordered_json& object) {
   std::vector<std::string> names;
   for (const auto& [name, value] : object.items())

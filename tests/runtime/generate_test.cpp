@@ -37,6 +37,19 @@ TEST_P(StrictAcceptance, EqualsNoDraftingGreedyAndSampled) {
   }
 }
 
+TEST_P(StrictAcceptance, EqualsNoDraftingUnderARuleOfWhatWasSaid) {
+  Request request = request_of(random_tokens(70, 1), 40, GetParam());
+  request.params.sampling = {.temperature = 0.9f, .top_k = 0, .top_p = 1, .seed = 2};
+  request.params.sampling.rule = [](std::span<const kernels::Token> reply,
+                                    std::span<float> logits) {
+    for (const kernels::Token token : reply.last(std::min<std::size_t>(reply.size(), 5)))
+      logits[static_cast<std::size_t>(token)] -= 4;
+  };
+  const Reply drafted = SmallEngine{}.make().run(request);
+  request.params.draft_tokens = 0;
+  expect_same_reply(drafted, SmallEngine{}.make().run(request));
+}
+
 INSTANTIATE_TEST_SUITE_P(DraftTokens, StrictAcceptance, ::testing::Values(1, 2, 3, 7),
                          ::testing::PrintToStringParamName());
 

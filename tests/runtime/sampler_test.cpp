@@ -54,6 +54,33 @@ TEST(Sampling, FollowsTheDistribution) {
   }
 }
 
+TEST(Sampling, MinPDropsWhatIsUnlikely) {
+  const std::vector<float> logits{0, 1, 2, 3};
+  const SamplingParams params{.temperature = 1, .top_k = 0, .top_p = 1, .seed = 1, .min_p = 0.3f};
+  std::map<Token, int> counts;
+  for (std::size_t position = 0; position < 500; ++position)
+    ++counts[sample_token(logits, position, params)];
+  EXPECT_EQ(counts.size(), 2u);
+  EXPECT_GT(counts[2], 50);
+}
+
+TEST(ChooseTokens, ARuleSeesWhatComesBeforeEachRow) {
+  kernels::Backend& backend = *testing::loaded().backend;
+  const std::array<float, 8> logits{1, 3, 3, 2, -1, 0, 5, 5};  // two rows of four
+  std::vector<std::vector<Token>> seen;
+  SamplingParams params;
+  params.rule = [&](std::span<const Token> reply, std::span<float> row) {
+    seen.emplace_back(reply.begin(), reply.end());
+    row[1] = row[2] = -INFINITY;
+  };
+  const std::array<Token, 3> reply{7, 8, 9};
+  const std::vector<Choice> choices = choose_tokens(backend, logits.data(), 2, 4, 0, params, reply);
+  EXPECT_EQ(seen, (std::vector<std::vector<Token>>{{7, 8}, {7, 8, 9}}));
+  EXPECT_EQ(choices[0].token, 3);
+  EXPECT_EQ(choices[1].token, 3);
+  EXPECT_EQ(choices[1].top2.second, 1 - 1);
+}
+
 TEST(Sampling, TopKKeepsTheLargestAndTopPTheLikeliest) {
   const std::vector<float> logits{0, 1, 2, 3};
   for (std::size_t position = 0; position < 200; ++position) {
