@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "patcher/carry/block_edit.h"
+#include "patcher/carry/block_edits.h"
 #include "patcher/carry/counterpart.h"
 #include "patcher/carry/lost_names.h"
 #include "patcher/carry/same_places.h"
@@ -50,7 +50,6 @@ class Carrier {
 
   void place_all() {
     PlaceFinder finder(base_, target_);
-    const BlockEditor editor(base_, target_, after_lines_);
     const auto blocks = change_blocks(base_source_.bytes(), after_source_.bytes());
     std::vector<size_t> there;  // lines of the blocks that the target has
     for (const ChangeBlock& block : blocks) {
@@ -70,10 +69,10 @@ class Carrier {
       }
       if (!is_kin(block, *place, *ranges)) return;
       std::string why;
-      auto edit = editor.edit(block, *place, why);
-      if (!edit) return refuse(Verdict::kMissing, block.before_begin + 1, why);
+      auto edits = block_edits(base_, target_, after_lines_, block, *place, why);
+      if (!edits) return refuse(Verdict::kMissing, block.before_begin + 1, why);
       note_choice(block, *place);
-      edits_.push_back(std::move(*edit));
+      std::move(edits->begin(), edits->end(), std::back_inserter(edits_));
     }
     if (there.empty()) return;
     if (there.size() == blocks.size()) {

@@ -107,13 +107,6 @@ Finding stray_finding(const TokenIndex& base, const TokenIndex& target, const Ch
   return f;
 }
 
-std::string without_blanks(const std::string& text) {
-  std::string out;
-  std::copy_if(text.begin(), text.end(), std::back_inserter(out),
-               [](char c) { return c != ' ' && c != '\t' && c != '\r' && c != '\n'; });
-  return out;
-}
-
 std::optional<Finding> strayed(const BaseStep& from, const FileMap& target, const FileMap& result) {
   for (const std::string& path : from.paths) {
     const std::string old_path = from.path_before(path);

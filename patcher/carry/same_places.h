@@ -13,8 +13,6 @@ namespace patcher {
 Finding stray_finding(const TokenIndex& base, const TokenIndex& target, const ChangeBlock& block,
                       const CarriedPlace& place, const KinshipAnswer& answer);
 
-std::string without_blanks(const std::string& text);
-
 // Whether a patch that has its places in `target` has them where it had them in its base: the
 // finding if it changed what is another part's counterpart, or what may be. `result` is the target
 // with the patch. Changes that differ from those of the base are left to the patch's own anchors.

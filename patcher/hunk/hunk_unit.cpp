@@ -24,7 +24,7 @@ std::string_view bare(std::string_view line) {
 struct Trivium {
   bool blank = false;
   size_t index = 0;       // comment: token; blank: unit (anchor) or line (target)
-  std::string text = {};  // squeezed, or bare
+  std::string text = {};  // without blanks, or bare
   bool stays = false;     // of the anchor: context; where there are too few, context has them first
 };
 
@@ -71,7 +71,7 @@ class Overlayer {
       }
       for (size_t t : units_[u].elements) {
         if (side_.tokens[t].comment) {
-          gap.push_back({.index = t, .text = squeeze(side_.token_text(t)), .stays = stays});
+          gap.push_back({.index = t, .text = without_blanks(side_.token_text(t)), .stays = stays});
           continue;
         }
         align_gap(gap, code, after_skip || code == 0, false);
@@ -120,7 +120,7 @@ class Overlayer {
     uint32_t pos = first == 0 ? 0 : all[first - 1].end;
     for (size_t t = first; t < last; ++t) {
       add_blank_lines(pos, all[t].begin, out);
-      out.push_back({.index = t, .text = squeeze(all[t].text(source_.bytes()))});
+      out.push_back({.index = t, .text = without_blanks(all[t].text(source_.bytes()))});
       pos = all[t].end;
     }
     const auto size = static_cast<uint32_t>(source_.bytes().size());

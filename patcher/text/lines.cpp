@@ -87,4 +87,11 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
+std::string without_blanks(std::string_view text) {
+  std::string out;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(out),
+               [](char c) { return c != ' ' && c != '\t' && c != '\r' && c != '\n'; });
+  return out;
+}
+
 }  // namespace patcher

@@ -42,6 +42,9 @@ std::string_view trim(std::string_view s, std::string_view blanks = " \t");
 // A line without the carriage return at its end.
 std::string_view without_cr(std::string_view line);
 
+// The text without white space: equal for texts that say the same.
+std::string without_blanks(std::string_view text);
+
 // Whether there is nothing but blanks and tabs.
 bool is_blank(std::string_view line);
 

@@ -1,0 +1,127 @@
+#include "patcher/carry/block_edits.h"
+
+#include <algorithm>
+
+#include "patcher/hunk/rewrite.h"
+
+namespace patcher {
+namespace {
+
+using Kind = HunkLine::Kind;
+
+// A block as a hunk, and where its tokens are in the target.
+class BlockHunk {
+ public:
+  BlockHunk(const TokenIndex& base, const TokenIndex& target, const ChangeBlock& block,
+            const CarriedPlace& place)
+      : base_(base),
+        target_(target),
+        block_(block),
+        place_(place),
+        first_(base.at_line(block.before_begin)),
+        last_(base.at_line(block.before_end)) {}
+
+  Hunk hunk(const std::vector<std::string_view>& after_lines) {
+    hunk_.foreign = true;  // its indentation is the base's, and nobody's style
+    add_context_before();
+    const Lines& lines = base_.source().lines();
+    for (size_t line = block_.before_begin; line < block_.before_end; ++line)
+      add(Kind::kRemoved, lines.text(line));
+    for (size_t code = first_; code < last_; ++code)
+      match_.code.push_back(static_cast<uint32_t>(place_.begin + code - first_));
+    for (size_t line = block_.after_begin; line < block_.after_end; ++line)
+      add(Kind::kAdded, after_lines[line]);
+    add_context_behind();
+    return std::move(hunk_);
+  }
+
+  const Match& match() const { return match_; }
+
+ private:
+  void add(Kind kind, std::string_view text) {
+    hunk_.lines.push_back({.kind = kind, .text = std::string(text)});
+  }
+
+  // From the token before the block on, with the rest of its line as far as the target has it.
+  void add_context_before() {
+    if (first_ == 0 || place_.begin == 0) return;
+    const size_t line = base_.line_of(first_ - 1);
+    size_t from = first_ - 1;
+    size_t there = place_.begin - 1;
+    while (from > 0 && there > 0 && base_.line_of(from - 1) == line &&
+           base_.last_line_of(from - 1) == line &&
+           base_.number(from - 1) == target_.number(there - 1)) {
+      --from;
+      --there;
+    }
+    for (size_t code = from; code < first_; ++code)
+      match_.code.push_back(static_cast<uint32_t>(there + code - from));
+    add_lines(line, block_.before_begin, base_.token(from).begin, UINT32_MAX);
+  }
+
+  void add_context_behind() {
+    if (last_ >= base_.size() || place_.end >= target_.size()) return;
+    const size_t line = base_.last_line_of(last_);
+    size_t to = last_ + 1;
+    size_t there = place_.end + 1;
+    while (to < base_.size() && there < target_.size() && base_.last_line_of(to) == line &&
+           base_.number(to) == target_.number(there)) {
+      ++to;
+      ++there;
+    }
+    for (size_t code = last_; code < to; ++code)
+      match_.code.push_back(static_cast<uint32_t>(place_.end + code - last_));
+    add_lines(block_.before_end, line + 1, 0, base_.token(to - 1).end);
+  }
+
+  // The base's lines [first, last) as context; of their text, not their indentation, only what
+  // stands in [begin, end).
+  void add_lines(size_t first, size_t last, uint32_t begin, uint32_t end) {
+    const Lines& lines = base_.source().lines();
+    const std::string_view bytes = base_.source().bytes();
+    for (size_t line = first; line < last; ++line) {
+      const std::string_view indentation = lines.indentation(line);
+      const auto content = static_cast<uint32_t>(lines.begin(line) + indentation.size());
+      const uint32_t from = std::max(begin, content);
+      const uint32_t to = std::max(from, std::min(end, lines.text_end(line)));
+      add(Kind::kContext, std::string(indentation) + std::string(bytes.substr(from, to - from)));
+    }
+  }
+
+  const TokenIndex& base_;
+  const TokenIndex& target_;
+  const ChangeBlock& block_;
+  const CarriedPlace& place_;
+  const size_t first_;
+  const size_t last_;
+  Hunk hunk_;
+  Match match_;
+};
+
+}  // namespace
+
+std::optional<std::vector<ByteEdit>> block_edits(const TokenIndex& base, const TokenIndex& target,
+                                                 const std::vector<std::string_view>& after_lines,
+                                                 const ChangeBlock& block,
+                                                 const CarriedPlace& place, std::string& why) {
+  BlockHunk made(base, target, block, place);
+  const Language language = target.source().language();
+  const Hunk hunk = whole_tokens(made.hunk(after_lines), language);
+  const Side before = make_side(hunk, language, Kind::kRemoved);
+  if (before.code.size() != made.match().code.size() || before.code.empty()) {
+    why = "the lines around the change cannot be read by themselves";
+    return std::nullopt;
+  }
+  Rewrite out = rewrite_hunk(target.source(), hunk, before, made.match());
+  if (out.absent_comment) {
+    why = "a comment at the removed lines is another one now, or is not there";
+    return std::nullopt;
+  }
+  if (out.lost_comment) {
+    why = "a comment stands behind what is removed";
+    return std::nullopt;
+  }
+  return std::move(out.edits);
+}
+
+}  // namespace patcher
