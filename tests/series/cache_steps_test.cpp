@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "series/conversations.h"
 
 namespace engine::runtime {
@@ -48,6 +51,28 @@ TEST(Step3, AWrongValueIsAnError) {
                   ::testing::HasSubstr("TF_GLM53_PREFIX_CACHE is \"yes\"")));
 }
 
+#if SERIES_STEP <= 5
+
+TEST(Step3, NobodyGetsTheCacheUnasked) {
+  const Environment defaults(nullptr, nullptr);
+  const Comparison result = compare({random_tokens(200, 1), 10, random_tokens(40, 2)});
+  EXPECT_EQ(result.cached, 0u);
+  EXPECT_TRUE(result.equal());
+}
+
+#endif
+
+// Its logits are the first reply token's.
+TEST(Step3, TheLastTokensRowIsAlwaysComputed) {
+  const Environment on("1", SERIES_STEP >= 5 ? "1" : nullptr);
+  const Request request = request_of(random_tokens(2 * kGrid, 1), 4);
+  Engine lane = SmallEngine{}.make();
+  (void)lane.run(request);
+  const Reply again = lane.run(request);
+  EXPECT_GT(again.stats.cached, 0u);
+  EXPECT_LT(again.stats.cached, request.prompt.size());
+}
+
 // A request that fails in prefill leaves no record of rows that it did not complete.
 TEST(Step3, AFailedRunLeavesNoStaleRecord) {
   const Environment on("1", SERIES_STEP >= 5 ? "1" : nullptr);
@@ -83,6 +108,25 @@ TEST(Step4, PromptsOfTheSameLengthAreEqual) {
 
 #endif
 
+#if SERIES_STEP >= 4
+
+// A prompt of 180 tokens is cut by its length into chunks of 60, on the grid into chunks of 64.
+TEST(Step4, ReuseEndsAtTheLastBoundaryOfWhatIsCommon) {
+  const Environment on("1", SERIES_STEP >= 5 ? "1" : nullptr);
+  const std::size_t chunk = SERIES_STEP >= 5 ? kGrid : 60;
+  for (const std::size_t common :
+       {chunk - 1, chunk, chunk + 1, 2 * chunk - 1, 2 * chunk, 2 * chunk + 1}) {
+    const std::vector<Token> a = random_tokens(180, common);
+    std::vector<Token> b = a;
+    b[common] ^= 1;
+    Engine lane = SmallEngine{}.make();
+    (void)lane.run(request_of(a, 4));
+    EXPECT_EQ(lane.run(request_of(b, 4)).stats.cached, common / chunk * chunk) << common;
+  }
+}
+
+#endif
+
 #if SERIES_STEP == 4
 
 TEST(Step4, KeepsTheBugThatRowsTiledForAnotherLengthAreInherited) {
@@ -103,6 +147,35 @@ TEST(Step5, OnTheGridPromptsOfAnyLengthAreEqual) {
   const Tally result = tally(different_lengths());
   EXPECT_EQ(result.reused, result.trials);
   EXPECT_EQ(result.differing, 0u);
+}
+
+// Whoever finds the lane busy has its reuse decided when its turn comes. Here a stranger waits
+// before it, whose rows take the place of those that the buffer held as it came.
+TEST(Step5, ReuseIsDecidedOnceTheLaneIsFree) {
+  const Environment on("1", "1");
+  const auto later = [](auto&& run) {
+    std::thread thread(run);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // until it waits
+    return thread;
+  };
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    Engine lane = SmallEngine{}.make();
+    const Request request = request_of(random_tokens(150, seed), 8);
+    const Request stranger = request_of(random_tokens(150, seed + 100), 8);
+    const Reply quiet = SmallEngine{}.make().run(request);
+    Reply reply;
+    std::vector<std::thread> waiting;
+    Callbacks callbacks;
+    callbacks.on_token = [&](Token) {
+      if (!waiting.empty()) return;
+      waiting.push_back(later([&] { (void)lane.run(stranger); }));
+      waiting.push_back(later([&] { reply = lane.run(request); }));
+    };
+    (void)lane.run(request, callbacks);
+    for (std::thread& thread : waiting)
+      thread.join();
+    EXPECT_EQ(reply.logits, quiet.logits) << seed;
+  }
 }
 
 TEST(Step5, TheGridAloneReusesNothing) {

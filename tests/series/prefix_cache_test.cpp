@@ -28,6 +28,13 @@ TEST(LongestCommonPrefix, CountsLeadingEqualTokens) {
   EXPECT_EQ(longest_common_prefix(none, none), 0u);
 }
 
+TEST(LongestCommonPrefix, ComparesWholeTokens) {
+  for (int bit = 0; bit < 31; ++bit) {
+    const std::vector<Token> a{1, 2, 3}, b{1, 2 ^ Token{1} << bit, 3};
+    EXPECT_EQ(longest_common_prefix(a, b), 1u) << "bit " << bit;
+  }
+}
+
 // Small enough to try everything: G = 4, all lengths up to 3 G + 2.
 TEST(BoundReuse, ExhaustivelyEqualsTheFormula) {
   constexpr std::size_t kGrid = 4, kMost = 3 * kGrid + 2;
@@ -54,6 +61,13 @@ TEST(BoundReuse, NamesWhatDecided) {
   EXPECT_EQ(bound_reuse(63, 90, 80, 64).bound, ReuseBound::kGrid);
   EXPECT_EQ(bound_reuse(0, 90, 80, 64).bound, ReuseBound::kLcp);
   EXPECT_EQ(name(ReuseBound::kCanonicalEnd), "canonical_end");
+}
+
+TEST(BoundReuse, NamesTheFirstOfThoseThatTie) {
+  EXPECT_EQ(bound_reuse(70, 70, 200, 64).bound, ReuseBound::kLcp);
+  EXPECT_EQ(bound_reuse(70, 90, 71, 64).bound, ReuseBound::kLcp);
+  EXPECT_EQ(bound_reuse(90, 70, 71, 64).bound, ReuseBound::kCanonicalEnd);
+  EXPECT_EQ(bound_reuse(70, 70, 71, 64).bound, ReuseBound::kLcp);
 }
 
 TEST(PrefixCache, SaysNothingUntilARunHasCompletedRows) {
