@@ -12,4 +12,13 @@ void start_libgit2() {
   if (started < 0) throw BrokenEnvironment("libgit2 does not start");
 }
 
+std::string blob_name(std::string_view bytes) {
+  start_libgit2();
+  git_oid name;
+  if (git_odb_hash(&name, bytes.data(), bytes.size(), GIT_OBJECT_BLOB) != 0)
+    throw BrokenEnvironment("libgit2 does not hash");
+  char digits[GIT_OID_HEXSZ + 1];
+  return git_oid_tostr(digits, sizeof digits, &name);
+}
+
 }  // namespace patcher

@@ -60,7 +60,7 @@ class BaseRun {
     std::vector<Finding> findings;
     const auto versions =
         versions_of(unified, step.patch->name, tree_, findings, LineRule::kStatedOrOnly);
-    const Judgement j = judge(*step.patch, tree_);
+    const Judgement j = judge(without_origin(*step.patch), tree_);
     step.told_apart = j.verdict == Verdict::kApplies;
     if (!findings.empty()) {
       if (!step.told_apart) return refuse(findings);

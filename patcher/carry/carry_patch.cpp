@@ -34,7 +34,7 @@ class PatchCarrier {
   }
 
   CarriedPatch run(FileMap& result) {
-    const Judgement now = judge(*from_.patch, onto_);
+    const Judgement now = judge(without_origin(*from_.patch), onto_);
     if (now.verdict == Verdict::kAlreadyApplied || now.verdict == Verdict::kObsolete) {
       out_.outcome = CarryOutcome::kObsolete;
     } else if (now.verdict == Verdict::kApplies && from_.told_apart &&

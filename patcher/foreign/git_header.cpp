@@ -56,7 +56,15 @@ GitHeaderLine read_git_header(std::string_view line, UnifiedFile& f) {
     f.mode_after = mode(line);
     return {.known = true};
   }
-  return {.known = take("index ") || take("similarity index ") || take("dissimilarity index ")};
+  if (take("index ")) {
+    const size_t dots = line.find("..");
+    if (dots != line.npos) {
+      f.blob_before = line.substr(0, dots);
+      f.blob_after = line.substr(dots + 2, line.find(' ', dots) - dots - 2);
+    }
+    return {.known = true};
+  }
+  return {.known = take("similarity index ") || take("dissimilarity index ")};
 }
 
 }  // namespace patcher

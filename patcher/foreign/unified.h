@@ -33,6 +33,8 @@ struct UnifiedFile {
   std::string path_after = {};   // empty: a deleted one
   std::optional<mode_t> mode_before = {};
   std::optional<mode_t> mode_after = {};
+  std::string blob_before = {};  // the beginnings of git's names for the bytes
+  std::string blob_after = {};
   std::vector<UnifiedHunk> hunks = {};
   int line = 0;
   bool may_be_new = false;  // it is new or was empty, the diff does not say which
@@ -68,8 +70,8 @@ UnifiedPatch parse_unified(std::string_view name, std::string_view text,
 std::vector<UnifiedPatch> parse_mails(std::string_view name, std::string_view text);
 
 // The diff as a patch of a series, for a tree without its base: a hunk's context and removed lines
-// are its anchor, which must be there once where the section heading says; line numbers do not
-// count.
+// are its anchor, which must be there once where the section heading says; line numbers count only
+// in the file that the diff was taken from (see verbatim.h).
 Patch patch_of(std::string_view name, const UnifiedPatch& unified);
 
 }  // namespace patcher

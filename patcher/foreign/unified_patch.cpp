@@ -12,25 +12,6 @@ namespace {
 using Kind = HunkLine::Kind;
 using OpKind = FileOperation::Kind;
 
-// A diff's context may begin or end inside of a block comment, where its words are no tokens of
-// the file: such lines are no anchor.
-void drop_half_comments(std::vector<HunkLine>& lines) {
-  const auto anchor = [](const HunkLine& l) { return l.kind == Kind::kContext; };
-  const auto holds = [](const HunkLine& l, const char* what) {
-    return l.text.find(what) != std::string::npos;
-  };
-  for (auto it = lines.begin(); it != lines.end() && anchor(*it) && !holds(*it, "/*"); ++it) {
-    if (!holds(*it, "*/")) continue;
-    lines.erase(lines.begin(), it + 1);
-    break;
-  }
-  for (auto it = lines.rbegin(); it != lines.rend() && anchor(*it) && !holds(*it, "*/"); ++it) {
-    if (!holds(*it, "/*")) continue;
-    lines.erase(it.base() - 1, lines.end());
-    break;
-  }
-}
-
 // With context on one side only, a diff says that there is nothing on the other: the file begins or
 // ends there.
 void mark_edges(const UnifiedHunk& from, Hunk& hunk) {
@@ -41,21 +22,51 @@ void mark_edges(const UnifiedHunk& from, Hunk& hunk) {
   hunk.at_end = before && !behind;
 }
 
-Hunk hunk_of(const UnifiedHunk& from) {
+bool has_cr(const UnifiedLine& l) {
+  return l.text.ends_with('\r');
+}
+
+// Whether the lines of a block of changes end in another way than those in their place.
+bool changes_line_ends(const std::vector<UnifiedLine>& lines) {
+  const auto ends = [&](auto first, auto last, std::string_view marks) {
+    std::pair<bool, bool> with_and_without;
+    for (; first != last; ++first) {
+      if (first->no_newline || marks.find(first->mark) == marks.npos) continue;
+      (has_cr(*first) ? with_and_without.first : with_and_without.second) = true;
+    }
+    return with_and_without;
+  };
+  const auto is_context = [](const UnifiedLine& l) { return l.mark == ' '; };
+  const auto all = ends(lines.begin(), lines.end(), " -+");
+  if (!all.first || !all.second) return false;  // what carried the diff made them alike
+  for (auto it = lines.begin(); it != lines.end();) {
+    it = std::find_if_not(it, lines.end(), is_context);
+    const auto end = std::find_if(it, lines.end(), is_context);
+    const auto added = ends(it, end, "+");
+    auto removed = ends(it, end, "-");
+    const bool none = !removed.first && !removed.second;
+    if (none) removed = ends(lines.begin(), lines.end(), " -");
+    if ((added.first && !removed.first) || (added.second && !removed.second)) return true;
+    it = end;
+  }
+  return false;
+}
+
+Hunk hunk_of(const UnifiedHunk& from, const UnifiedFile& file) {
   Hunk hunk{.scope = *parse_scope("file"), .line = from.line};
   hunk.foreign = true;
   hunk.heading = from.heading;
+  hunk.before = {.line = from.before_line, .blob = file.blob_before};
+  hunk.after = {.line = from.after_line, .blob = file.blob_after};
+  hunk.changes_line_ends = changes_line_ends(from.lines);
   mark_edges(from, hunk);
   for (const UnifiedLine& l : from.lines) {
     const Kind kind = l.mark == '-'   ? Kind::kRemoved
                       : l.mark == '+' ? Kind::kAdded
                                       : Kind::kContext;
-    hunk.lines.push_back({.kind = kind, .text = std::string(without_cr(l.text)), .line = l.line});
+    const std::string_view text = hunk.changes_line_ends ? l.text : without_cr(l.text);
+    hunk.lines.push_back({.kind = kind, .text = std::string(text), .line = l.line});
   }
-  drop_half_comments(hunk.lines);
-  const auto blank = [](const HunkLine& l) { return l.kind == Kind::kContext && is_blank(l.text); };
-  while (!hunk.lines.empty() && blank(hunk.lines.back()))
-    hunk.lines.pop_back();
   return hunk;
 }
 
@@ -121,7 +132,7 @@ void add_file(const UnifiedFile& f, Patch& patch) {
   }
   for (const UnifiedHunk& h : hunks) {
     if (std::any_of(h.lines.begin(), h.lines.end(), [](const auto& l) { return l.mark != ' '; }))
-      change.hunks.push_back(hunk_of(h));
+      change.hunks.push_back(hunk_of(h, f));
   }
   if (!change.hunks.empty()) patch.changes.push_back(std::move(change));
 }

@@ -200,6 +200,33 @@ bool mark_shared(const Hunk& hunk, const Side& side, std::vector<bool>& split) {
   return any;
 }
 
+// A diff's context may begin or end inside of a block comment, where its words are no tokens of
+// the file: such lines are no anchor.
+void drop_half_comments(std::vector<HunkLine>& lines) {
+  const auto anchor = [](const HunkLine& l) { return l.kind == Kind::kContext; };
+  const auto holds = [](const HunkLine& l, const char* what) {
+    return l.text.find(what) != std::string::npos;
+  };
+  for (auto it = lines.begin(); it != lines.end() && anchor(*it) && !holds(*it, "/*"); ++it) {
+    if (!holds(*it, "*/")) continue;
+    lines.erase(lines.begin(), it + 1);
+    break;
+  }
+  for (auto it = lines.rbegin(); it != lines.rend() && anchor(*it) && !holds(*it, "*/"); ++it) {
+    if (!holds(*it, "/*")) continue;
+    lines.erase(it.base() - 1, lines.end());
+    break;
+  }
+}
+
+// What of a foreign diff's lines can be an anchor of tokens.
+void drop_no_anchor(std::vector<HunkLine>& lines) {
+  drop_half_comments(lines);
+  const auto blank = [](const HunkLine& l) { return l.kind == Kind::kContext && is_blank(l.text); };
+  while (!lines.empty() && blank(lines.back()))
+    lines.pop_back();
+}
+
 // Whether a token of the hunk may reach from one line to the next: a block comment, a raw string,
 // or anything over a backslash at a line's end.
 bool may_span_lines(const Hunk& hunk) {
@@ -251,6 +278,7 @@ Side make_side(const Hunk& hunk, Language language, Kind changed) {
 
 Hunk whole_tokens(const Hunk& hunk, Language language) {
   Hunk out = hunk;
+  if (hunk.foreign) drop_no_anchor(out.lines);
   for (bool again = language != Language::kLines && may_span_lines(hunk); again;) {
     std::vector<bool> split(out.lines.size());
     const bool before = mark_shared(out, make_side(out, language, Kind::kRemoved), split);

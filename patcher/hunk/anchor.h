@@ -29,7 +29,8 @@ struct Side {
 Side make_side(const Hunk& hunk, Language language, HunkLine::Kind changed);
 
 // The hunk with every comment or literal that it changes in part written as removed and added as a
-// whole, so that each token lies on lines of one kind.
+// whole, so that each token lies on lines of one kind. A foreign one without the context at its
+// begin and end that is no code.
 Hunk whole_tokens(const Hunk& hunk, Language language);
 
 // A site: for each position in Side::code the index into Source::code().

@@ -87,6 +87,8 @@ class Explainer {
         here(fmt::format("comment at line {} would be deleted: `{}`", out_.place.line,
                          line_at(failure_.byte)));
         return hint("list the comment on a `-` line, or keep it as context");
+      case Why::kLineEnds:
+        return in_file("the hunk changes line ends, and its lines are not there with their ends");
     }
   }
 

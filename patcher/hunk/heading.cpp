@@ -33,12 +33,28 @@ uint32_t first_change(const Source& source, const Hunk& hunk, const Side& side,
   return side.first_line[side.code[at]] < line ? token.end - 1 : token.begin;
 }
 
+// A line that looks like a function's first and is a place to jump to, or an access specifier.
+bool is_label(std::string_view line) {
+  return line.ends_with(':') && std::all_of(line.begin(), line.end() - 1, [](unsigned char c) {
+           return std::isalnum(c) != 0 || c == '_';
+         });
+}
+
 }  // namespace
 
-bool under_heading(const Source& source, const Hunk& hunk, const Side& side, const Match& match) {
+bool heading_is_nearest(const Source& source, const Hunk& hunk, uint32_t begin) {
   const std::string heading = squeeze(hunk.heading);
-  const uint32_t begin = match_bytes(source, match).first;
-  const uint32_t change = first_change(source, hunk, side, match);
+  const Lines& lines = source.lines();
+  for (size_t l = lines.line_of(begin); l > 0; --l) {
+    const std::string_view line = lines.text(l - 1);
+    if (begins_with(line, heading)) return true;
+    if (looks_like_a_function(line) && !is_label(line)) return false;
+  }
+  return false;
+}
+
+bool under_heading(const Source& source, const Hunk& hunk, uint32_t begin, uint32_t change) {
+  const std::string heading = squeeze(hunk.heading);
   const Lines& lines = source.lines();
   bool inside = false;
   for (const Scope& scope : source.scopes()) {
@@ -48,11 +64,12 @@ bool under_heading(const Source& source, const Hunk& hunk, const Side& side, con
     inside = scope.begin < begin;
     if (inside && begins_with(lines.text(lines.line_of(scope.begin)), heading)) return true;
   }
-  if (!inside) return true;
-  for (size_t l = lines.line_of(begin); l > 0; --l) {
-    if (looks_like_a_function(lines.text(l - 1))) return begins_with(lines.text(l - 1), heading);
-  }
-  return false;
+  return !inside || heading_is_nearest(source, hunk, begin);
+}
+
+bool under_heading(const Source& source, const Hunk& hunk, const Side& side, const Match& match) {
+  return under_heading(source, hunk, match_bytes(source, match).first,
+                       first_change(source, hunk, side, match));
 }
 
 }  // namespace patcher

@@ -14,5 +14,10 @@ namespace patcher {
 // lines. It says nothing of a change outside of every function, and of one whose function's head is
 // in the hunk itself. REQUIRES a match of `side`, the hunk's old side.
 bool under_heading(const Source& source, const Hunk& hunk, const Side& side, const Match& match);
+// The same of a site that begins at a byte, and whose first changed line is at another.
+bool under_heading(const Source& source, const Hunk& hunk, uint32_t begin, uint32_t change);
+
+// Whether the heading stands nearest before a byte, whatever the grammar makes of it.
+bool heading_is_nearest(const Source& source, const Hunk& hunk, uint32_t begin);
 
 }  // namespace patcher

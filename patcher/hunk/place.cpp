@@ -7,6 +7,7 @@
 #include "patcher/hunk/heading.h"
 #include "patcher/hunk/rewrite.h"
 #include "patcher/hunk/scope_ranges.h"
+#include "patcher/hunk/verbatim.h"
 #include "patcher/syntax/health.h"
 
 namespace patcher {
@@ -18,17 +19,98 @@ class Placer {
  public:
   Placer(const Source& source, const Hunk& hunk, ScopeRule rule, uint64_t steps)
       : source_(source),
+        written_(hunk),
         hunk_(whole_tokens(hunk, source.language())),
         rule_(rule),
         side_(make_side(hunk_, source.language(), HunkLine::Kind::kRemoved)),
         steps_(steps) {}
 
   Placement run() {
+    if (written_.foreign && source_.bad_bytes().empty()) {
+      const auto line = verbatim_line();
+      if (line) at_line(*line);
+      if (line || out_.failure) return std::move(out_);
+    }
     if (const auto match = find()) at(*match);
     return std::move(out_);
   }
 
  private:
+  // --- by lines
+
+  // Where the old lines stand, if that is one place. Of several it is the one under the heading; or
+  // the one at the line that the diff names, unless the file is another than the diff was taken
+  // from, where that line is a chance.
+  std::optional<size_t> verbatim_line() {
+    std::vector<size_t> places = verbatim_places(source_, written_);
+    const auto stated = std::find_if(places.begin(), places.end(),
+                                     [&](size_t l) { return at_stated_line(written_, l); });
+    if (stated != places.end()) {
+      const bool told = places.size() == 1 || is_told_by_number(*stated);
+      if (told) {
+        out_.evidence.stated = true;
+        return *stated;
+      }
+    }
+    if (places.size() > 1 && !written_.heading.empty()) {
+      std::erase_if(places, [&](size_t l) { return !heading_is_nearest(l); });
+    }
+    if (places.size() > 1) return not_once(places);
+    if (places.empty() || !fits_heading(places.front()) || !is_only(places.front())) {
+      if (written_.changes_line_ends) fail(Why::kLineEnds);
+      return std::nullopt;
+    }
+    return places.front();
+  }
+
+  bool is_told_by_number(size_t line) const {
+    const SameBase same = same_base(source_, written_);
+    return same == SameBase::kYes ||
+           (same == SameBase::kUnknown && !written_.heading.empty() && heading_is_nearest(line));
+  }
+
+  bool heading_is_nearest(size_t line) const {
+    return patcher::heading_is_nearest(source_, written_, source_.lines().begin(line));
+  }
+
+  // In code that does not parse only the lines say which function a place is in.
+  bool fits_heading(size_t line) const {
+    if (written_.heading.empty() || rule_ == ScopeRule::kUndo) return true;
+    if (heading_is_nearest(line)) return true;
+    const auto [begin, end] = verbatim_bytes(source_, written_, line);
+    return source_.unreadable().empty() && !damage_at(source_, begin, end) &&
+           under_heading(source_, written_, begin, verbatim_change(source_, written_, line));
+  }
+
+  // Whether the tokens are nowhere else where the hunk may be: what was reformatted may be meant.
+  bool is_only(size_t line) {
+    if (side_.code.empty()) return true;
+    const auto [begin, end] = verbatim_bytes(source_, written_, line);
+    for (const Match& m : search({whole_file(source_)})) {
+      const uint32_t at = match_bytes(source_, m).first;
+      if (at < begin || at >= end) return false;
+    }
+    return true;
+  }
+
+  std::nullopt_t not_once(const std::vector<size_t>& places) {
+    std::vector<uint32_t> sites;
+    for (const size_t l : places)
+      sites.push_back(source_.lines().begin(l));
+    const uint32_t first = sites.front();
+    return fail(Why::kNotOnce, first, std::move(sites));
+  }
+
+  void at_line(size_t line) {
+    std::tie(out_.begin, out_.end) = verbatim_bytes(source_, written_, line);
+    out_.damaged = source_.unreadable().empty() && damage_at(source_, out_.begin, out_.end);
+    out_.evidence.verbatim = true;
+    out_.evidence.code = side_.code.size();
+    out_.edits = verbatim_edits(source_, written_, line);
+  }
+
+  // --- by tokens
+
   std::nullopt_t fail(Why why, uint32_t byte = 0, std::vector<uint32_t> sites = {}) {
     out_.failure = Unplaced{.why = why, .byte = byte, .sites = std::move(sites)};
     return std::nullopt;
@@ -40,12 +122,21 @@ class Placer {
       return;
     }
     std::tie(out_.begin, out_.end) = match_bytes(source_, match);
-    if (damage_at(source_, out_.begin, out_.end)) {
+    out_.damaged = damage_at(source_, out_.begin, out_.end).has_value();
+    if (out_.damaged && !is_told_by_tokens()) {
       fail(Why::kDamaged, out_.begin);
       out_.failure->end = out_.end;
     } else {
       rewrite(match);
     }
+  }
+
+  // Where the grammar cannot say what a place is in, it is the only one of the whole file.
+  bool is_told_by_tokens() {
+    if (hunk_.scope.file && hunk_.conditional.empty() && hunk_.heading.empty()) return true;
+    return find_matches(source_, side_, {whole_file(source_)}, Compare::kExact, &steps_).size() ==
+               1 &&
+           steps_ > 0;
   }
 
   std::optional<Match> find() {
@@ -129,12 +220,14 @@ class Placer {
     } else if (result.lost_comment) {
       fail(Why::kCommentLost, *result.lost_comment);
     } else {
-      out_.anchor_size = side_.code.size() + result.removed_trivia;
+      out_.evidence.code = side_.code.size();
+      out_.evidence.trivia = result.removed_trivia;
       out_.edits = std::move(result.edits);
     }
   }
 
   const Source& source_;
+  const Hunk& written_;
   const Hunk hunk_;
   ScopeRule rule_;
   const Side side_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <optional>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct Unplaced {
     kDamaged,        // the anchor at `byte` is in a damaged parse
     kCommentAbsent,  // the comment `token` of the anchor that is at `byte` is not there
     kCommentLost,    // the comment at `byte` would go unlisted
+    kLineEnds,       // the hunk changes line ends, and its lines are not there with theirs
   };
   Why why = Why::kNotThere;
   uint32_t byte = 0;
@@ -42,12 +44,23 @@ struct Unplaced {
   Verdict verdict() const;
 };
 
+// How much speaks for a place, what says more first.
+struct PlaceEvidence {
+  bool stated = false;    // each line stands where the diff says that it does
+  size_t code = 0;        // tokens that matched
+  bool verbatim = false;  // each line stands there as the diff has it
+  size_t trivia = 0;      // removed comments and blank lines that matched
+
+  auto operator<=>(const PlaceEvidence&) const = default;
+};
+
 // The one place of a hunk in one file, and what it changes there.
 struct Placement {
   std::optional<Unplaced> failure = {};
   std::vector<ByteEdit> edits = {};  // empty after a failure
-  size_t anchor_size = 0;            // tokens, and removed comments and blank lines, that matched
-  uint32_t begin = 0;                // bytes of the file
+  PlaceEvidence evidence = {};
+  bool damaged = false;  // the place does not parse: it was found by tokens or lines alone
+  uint32_t begin = 0;    // bytes of the file
   uint32_t end = 0;
 };
 

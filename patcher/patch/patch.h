@@ -45,6 +45,12 @@ struct Occurrence {
   int count = 1;
 };
 
+// Where a foreign diff says that one side of a hunk stood.
+struct HunkOrigin {
+  size_t line = 0;        // its first line, from 1; 0: it says none
+  std::string blob = {};  // the beginning of git's name for the file's bytes; empty: it says none
+};
+
 struct Hunk {
   ScopeSpec scope = {};
   std::string conditional = {};  // "#ifdef FOO", "#else of FOO"; empty when not stated
@@ -55,6 +61,10 @@ struct Hunk {
   std::string heading = {};  // the function line that it says stands before
   bool at_begin = false;     // nothing stands before it in the file
   bool at_end = false;       // nothing stands behind it
+  // The lines' ends are a part of what it changes: its lines' texts hold their carriage returns.
+  bool changes_line_ends = false;
+  HunkOrigin before = {};  // of the lines that it removes and keeps
+  HunkOrigin after = {};   // of those that it adds and keeps
   std::vector<HunkLine> lines = {};
   int line = 0;
 };
@@ -97,6 +107,10 @@ Patch parse_patch(std::string_view name, std::string_view text);
 // The patch that undoes this one: removed and added lines change places, and so on. Its scopes may
 // be gone after the patch itself renamed them; see judge.h.
 Patch reversed(const Patch& patch);
+
+// The patch without what a foreign diff says of the file that it was taken from: for another tree
+// than that.
+Patch without_origin(const Patch& patch);
 
 // The paths of the tree that the patch names, each once, operations first.
 std::vector<std::string> named_paths(const Patch& patch);

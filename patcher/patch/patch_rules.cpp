@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "patcher/text/lines.h"
 
@@ -56,6 +57,7 @@ Hunk reversed(Hunk hunk) {
       line.kind = Kind::kRemoved;
     }
   }
+  std::swap(hunk.before, hunk.after);
   return hunk;
 }
 
@@ -163,6 +165,15 @@ Patch reversed(const Patch& patch) {
     }
     for (Hunk& hunk : change.hunks)
       hunk = reversed(std::move(hunk));
+  }
+  return out;
+}
+
+Patch without_origin(const Patch& patch) {
+  Patch out = patch;
+  for (FileChange& change : out.changes) {
+    for (Hunk& hunk : change.hunks)
+      hunk.before = hunk.after = {};
   }
   return out;
 }

@@ -22,7 +22,7 @@ LineEnds count_line_ends(std::string_view bytes) {
 
 }  // namespace
 
-std::vector<Finding> notes_on(const FileState& state) {
+std::vector<Finding> notes_on(const FileState& state, bool lands_in_damage) {
   const Source& source = *state.source;
   std::vector<Finding> notes;
   const auto note = [&](Place place, std::string message) {
@@ -46,7 +46,8 @@ std::vector<Finding> notes_on(const FileState& state) {
   if (!source.unreadable().empty() || source.damage().empty()) return notes;
   const auto& damage = source.damage();
   note(source.place(damage.front().begin),
-       fmt::format("parts of the file do not parse, the patch lands elsewhere ({}{})",
+       fmt::format("parts of the file do not parse, the patch lands {} ({}{})",
+                   lands_in_damage ? "there, by tokens and lines alone" : "elsewhere",
                    describe(source, damage.front()), damage.size() > 1 ? ", ..." : ""));
   return notes;
 }

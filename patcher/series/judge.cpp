@@ -16,7 +16,7 @@ PartState part_state(const TrialPart& forward, const TrialPart& backward) {
   if (forward.done && backward.done) {
     if (!forward.changes) return PartState::kInPlace;
     if (!backward.changes) return PartState::kPending;
-    return backward.anchor_size > forward.anchor_size ? PartState::kInPlace : PartState::kPending;
+    return backward.evidence > forward.evidence ? PartState::kInPlace : PartState::kPending;
   }
   if (forward.done) return PartState::kPending;
   return backward.done ? PartState::kInPlace : PartState::kNeither;
@@ -159,10 +159,14 @@ class Judge {
   }
 
   void add_file_notes() {
+    auto part = forward_.parts.begin() + std::ssize(patch_.operations);
     for (const FileChange& change : patch_.changes) {
+      const auto end = part + std::ssize(change.hunks);
+      const bool in_damage = std::any_of(part, end, [](const TrialPart& p) { return p.damaged; });
+      part = end;
       const FileState state = before_.get(change.path);
       if (!state.exists()) continue;  // an operation of this patch makes it
-      for (Finding& note : notes_on(state)) {
+      for (Finding& note : notes_on(state, in_damage)) {
         note.origin = {.file = patch_.name, .line = change.line, .column = 1};
         out_.notes.push_back(std::move(note));
       }

@@ -42,7 +42,8 @@ SectionTrial try_section(const Patch& patch, const FileChange& change,
     }
     TrialPart& part = out.parts.back();
     part.done = true;
-    part.anchor_size = placed.anchor_size;
+    part.evidence = placed.evidence;
+    part.damaged = placed.damaged;
     part.changes = !placed.edits.empty();
     std::move(placed.edits.begin(), placed.edits.end(), std::back_inserter(out.edits));
   }

@@ -16,7 +16,8 @@ namespace patcher {
 struct TrialPart {
   bool done = false;
   bool changes = false;  // it changes at least one byte
-  size_t anchor_size = 0;
+  bool damaged = false;  // its place does not parse
+  PlaceEvidence evidence = {};
   std::string what = {};  // for messages: "hunk 2 of runtime/state.cpp (line 14)"
 };
 

@@ -61,7 +61,7 @@ class TrialRun {
   // --- operations
 
   void operation(const FileOperation& op) {
-    TrialPart part{.anchor_size = 1,
+    TrialPart part{.evidence = {.code = 1},
                    .what = fmt::format("`{}` (line {})", operation_text(op), op.line)};
     bool usable = false;
     const FileState state = get(op.path, op.line, usable);

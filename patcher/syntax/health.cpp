@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "patcher/syntax/code_words.h"
 #include "patcher/syntax/grammar_gap.h"
 
 namespace patcher {
@@ -100,6 +101,47 @@ std::optional<Damage> damage_beside(const std::vector<TSNode>& chain) {
   return std::nullopt;
 }
 
+bool was_damaged(const Source& before, uint32_t begin, uint32_t end) {
+  return std::any_of(before.damage().begin(), before.damage().end(), [&](const Damage& d) {
+    return d.begin <= begin && end <= std::max(d.end, d.begin + 1);
+  });
+}
+
+// Whether a region of the edited text makes the file worse: something is missing there, or it holds
+// a token that was there before and not damaged, or added text without a macro to blame.
+bool harms(const Source& before, const std::vector<ByteEdit>& edits, const Source& after,
+           const Damage& damage) {
+  const uint32_t end = std::max(damage.end, damage.begin + 1);
+  const CodeRange range = damage.missing ? CodeRange{} : code_range(after, damage.begin, end);
+  bool macro = false;
+  int64_t shift = 0;
+  auto edit = edits.begin();
+  // Whether what stands at [from, to) was there before and could be read, or is added.
+  enum class Was { kAdded, kDamaged, kReadable };
+  const auto was = [&](uint32_t from, uint32_t to) {
+    const auto added_end = [&] {
+      return int64_t{edit->begin} + shift + static_cast<int64_t>(edit->text.size());
+    };
+    for (; edit != edits.end() && added_end() <= from; ++edit)
+      shift += static_cast<int64_t>(edit->text.size()) - (edit->end - edit->begin);
+    if (edit != edits.end() && edit->begin + shift < to) return Was::kAdded;
+    return was_damaged(before, static_cast<uint32_t>(from - shift),
+                       static_cast<uint32_t>(to - shift))
+               ? Was::kDamaged
+               : Was::kReadable;
+  };
+  if (damage.missing) return was(damage.begin, damage.begin + 1) != Was::kDamaged;
+  bool added = false;
+  for (uint32_t i = range.first; i < range.second; ++i) {
+    const Token& token = after.tokens()[after.code()[i]];
+    const Was old = was(token.begin, token.end);
+    if (old == Was::kReadable) return true;
+    added = added || old == Was::kAdded;
+    macro = macro || is_macro_name(token.text(after.bytes()));
+  }
+  return added && !macro;
+}
+
 }  // namespace
 
 std::optional<Damage> damage_at(const Source& source, uint32_t begin, uint32_t end) {
@@ -134,10 +176,10 @@ std::optional<Damage> new_damage(const Source& before, const std::vector<ByteEdi
     moved.emplace(damage.begin + shift, damage.what);
   }
   const auto is_new = [&](const Damage& damage) {
-    return !moved.contains({damage.begin, damage.what});
+    return !moved.contains({damage.begin, damage.what}) && harms(before, edits, after, damage);
   };
   const auto found = std::find_if(after.damage().begin(), after.damage().end(), is_new);
-  return found == after.damage().end() ? after.damage().back() : *found;
+  return found == after.damage().end() ? std::nullopt : std::optional(*found);
 }
 
 std::string describe(const Source& source, const Damage& damage) {

@@ -1,3 +1,3 @@
 void f() {
-  each(n, [=] __host__ __device__ (int i) mutable { p[i] = 0; });
+  each(n, [=] __host__ __device__(int i) mutable { p[i] = 0; });
 }

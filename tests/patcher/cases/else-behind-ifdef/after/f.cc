@@ -1,0 +1,10 @@
+void f() {
+  if(m==1) a();
+#ifdef B
+  else if(m==2) b();
+#endif
+  else e();
+}
+void g() {
+  d();
+}

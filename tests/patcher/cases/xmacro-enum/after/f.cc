@@ -1,0 +1,5 @@
+enum class Op {
+#define X(n) n,
+OPS(X)
+#undef X
+kEnd };
