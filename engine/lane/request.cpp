@@ -10,6 +10,7 @@
 
 #include "lane/chat.h"
 #include "lane/logit_rules.h"
+#include "lane/reply_grammar.h"
 #include "lane/request_fields.h"
 
 namespace engine::lane {
@@ -199,6 +200,12 @@ void begin_message(GenerationRequest& request, const Served& served, const std::
   request.engine.prompt.insert(request.engine.prompt.end(), tokens.begin(), tokens.end());
 }
 
+void end_thoughts(GenerationRequest& request, const Served& served) {
+  const auto tokens = served.model.tokenizer().encode(end_of_thoughts(request, served),
+                                                      model::SpecialText::kIsToken);
+  request.engine.prompt.insert(request.engine.prompt.end(), tokens.begin(), tokens.end());
+}
+
 // Where a call is demanded the prompt begins it, and the model can only go on with it; thoughts
 // that the prompt began end before.
 void begin_call(GenerationRequest& request, const Served& served,
@@ -249,6 +256,25 @@ Tools read_tools(const JsonField& body, const Served& served) {
   return tools;
 }
 
+// A reply that must keep to a form needs a token that ends it.
+void check_can_end(const JsonField& body, const GenerationRequest& request) {
+  for (const char* name : {"ignore_eos", "min_tokens"}) {
+    if (const auto field = body.find(name); field && field->value() != false && field->value() != 0)
+      field->fail("not together with response_format or a demanded tool_choice");
+  }
+  if (request.engine.params.stop_tokens.empty())
+    throw ApiError(400, "this model has no token that ends a reply", "response_format");
+}
+
+runtime::LogitsRule both(runtime::LogitsRule first, runtime::LogitsRule second) {
+  if (!first || !second) return first ? first : second;
+  return [first = std::move(first), second = std::move(second)](std::span<const model::Token> reply,
+                                                                std::span<float> logits) {
+    first(reply, logits);
+    second(reply, logits);
+  };
+}
+
 void keep_logprobs(GenerationRequest& request, std::int64_t alternatives) {
   request.top_logprobs = static_cast<std::size_t>(alternatives);
 }
@@ -278,10 +304,15 @@ GenerationRequest read_chat(const JsonField& body, const Served& served) {
   if (begun && tools.demanded)
     body.at("continue_final_message").fail("not together with a demanded tool_choice");
   if (begun) begin_message(request, served, *begun);
+  const ReplyFormat format = read_reply_format(body);
+  if (format.json) end_thoughts(request, served);
   if (tools.demanded) begin_call(request, served, tools.name);
   check_length(request, served, "messages");
+  const LogitChanges changes = read_changes(body, served, request);
   request.engine.params.sampling.rule =
-      rule_of(read_changes(body, served, request), request.engine);
+      both(rule_of(changes, request.engine),
+           reply_rule(format, tools.list, tools.name, request, served));
+  if (format.json || tools.demanded) check_can_end(body, request);
   const auto wanted = body.find("logprobs");
   const auto top = body.find("top_logprobs");
   if (wanted && wanted->boolean())

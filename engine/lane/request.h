@@ -3,10 +3,12 @@
 // them would be wrong: see request_fields.h.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "lane/constraint.h"
 #include "lane/json_field.h"
 #include "lane/tool_format.h"
 #include "model/model.h"
@@ -22,6 +24,7 @@ struct Served {
   std::optional<ToolFormat> format;
   runtime::GenerateParams defaults;  // drafting and acceptance, which no request chooses
   std::optional<ThoughtMarks> thoughts{};
+  std::shared_ptr<const Vocabulary> vocabulary{};  // of `model`; made for each request if empty
 };
 
 struct GenerationRequest {

@@ -33,8 +33,8 @@ constexpr auto kCommon = std::to_array<std::string_view>({"frequency_penalty",
                                                           "top_p"});
 constexpr auto kOfChats = std::to_array<std::string_view>(
     {"add_generation_prompt", "chat_template_kwargs", "continue_final_message", "documents",
-     "max_completion_tokens", "messages", "parallel_tool_calls", "tool_choice", "tools",
-     "top_logprobs"});
+     "max_completion_tokens", "messages", "parallel_tool_calls", "response_format", "tool_choice",
+     "tools", "top_logprobs"});
 constexpr auto kOfCompletions = std::to_array<std::string_view>({"echo", "prompt"});
 // They say who asks, or how a service is to be billed or tuned, never what the reply is.
 constexpr auto kWithoutEffect = std::to_array<std::string_view>(

@@ -23,6 +23,11 @@ void join(ReplyDelta& whole, const ReplyDelta& delta) {
   whole.logprobs.insert(whole.logprobs.end(), delta.logprobs.begin(), delta.logprobs.end());
 }
 
+Served with_vocabulary(Served served) {
+  served.vocabulary = std::make_shared<const Vocabulary>(vocabulary_of(served.model.tokenizer()));
+  return served;
+}
+
 // One request on its way through the engine.
 class Run {
  public:
@@ -104,7 +109,10 @@ class Run {
 }  // namespace
 
 Service::Service(Served served, runtime::Engine& engine, const Limits& limits)
-    : served_(std::move(served)), engine_(engine), limits_(limits), queue_(limits.queue) {}
+    : served_(with_vocabulary(std::move(served))),
+      engine_(engine),
+      limits_(limits),
+      queue_(limits.queue) {}
 
 RequestQueue::Turn Service::enter(const Client& client) {
   return queue_.enter([&] { return client.gone && client.gone(); });

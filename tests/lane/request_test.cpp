@@ -91,7 +91,7 @@ TEST(ReadChat, RefusesImpossibleValues) {
       {R"("logit_bias": {"5": 101})", "400 logit_bias.5"},
       {R"("logit_bias": {"100000": 1})", "400 logit_bias"},
       {R"("frequency_penalty": 2.5)", "400 frequency_penalty"},
-      {R"("response_format": {"type": "json_object"})", "400 response_format"},
+      {R"("response_format": {"type": "xml"})", "400 response_format.type"},
       {R"("modalities": ["text", "audio"])", "400 modalities"},
       {R"("parallel_tool_calls": 0)", "400 parallel_tool_calls"},
       {R"("functions": [])", "400 functions"},
