@@ -166,7 +166,8 @@ class Judge {
       part = end;
       const FileState state = before_.get(change.path);
       if (!state.exists()) continue;  // an operation of this patch makes it
-      for (Finding& note : notes_on(state, in_damage)) {
+      const FileState made = forward_.after.get(change.path);
+      for (Finding& note : notes_on(state, made, in_damage)) {
         note.origin = {.file = patch_.name, .line = change.line, .column = 1};
         out_.notes.push_back(std::move(note));
       }

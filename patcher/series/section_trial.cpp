@@ -53,21 +53,24 @@ SectionTrial try_section(const Patch& patch, const FileChange& change,
 
 SectionResult finish_section(const Patch& patch, const FileChange& change,
                              const std::shared_ptr<const Source>& before, ScopeRule rule,
-                             const std::vector<ByteEdit>& edits) {
+                             const SectionTrial& trial) {
   const auto refused = [&](Verdict verdict, Place place, std::string message) {
     return SectionResult{.failure =
                              finding(patch, change, verdict, std::move(place), std::move(message))};
   };
-  if (const auto at = first_overlap(edits)) {
+  if (const auto at = first_overlap(trial.edits)) {
     return refused(Verdict::kOverlaps, before->place(*at), "two hunks change the same bytes");
   }
-  auto after = Source::edited(before, edits);
-  if (rule == ScopeRule::kUndo) return {.after = std::move(after)};
+  auto after = Source::edited(before, trial.edits);
+  // Where all lines are as a diff has them, their author read them, and not the grammar.
+  const bool by_lines = std::all_of(trial.parts.begin(), trial.parts.end(),
+                                    [](const TrialPart& p) { return p.evidence.verbatim; });
+  if (rule == ScopeRule::kUndo || by_lines) return {.after = std::move(after)};
   if (!after->unreadable().empty()) {
     return refused(Verdict::kDamagedParse, {.file = change.path},
                    "after the edit " + after->unreadable());
   }
-  if (const auto damage = new_damage(*before, edits, *after)) {
+  if (const auto damage = new_damage(*before, trial.edits, *after)) {
     return refused(Verdict::kDamagedParse, {.file = change.path},
                    fmt::format("after the edit the file parses worse than before ({}): `{}`",
                                describe(*after, *damage), after->candidate(damage->begin).text));
@@ -107,7 +110,7 @@ const SectionResult& TrialCache::result(const Patch& patch, const FileChange& ch
                                         const std::shared_ptr<const Source>& before,
                                         ScopeRule rule) {
   Known& k = known(patch, change, before, rule);
-  if (!k.result) k.result = finish_section(patch, change, before, rule, k.trial.edits);
+  if (!k.result) k.result = finish_section(patch, change, before, rule, k.trial);
   return *k.result;
 }
 
