@@ -18,9 +18,10 @@ but adds a line that uses a name which is gone since, or calls a function whose 
 and says of a patch without a place where carry would place it.
 In a place that does not parse, tokens and lines decide, with a note: where the anchor is there
 once in the whole file it applies. An edit after which text that was readable is not is refused,
-damaged_parse, and noted where a diff's lines are all there as it has them. Macros with names in capitals that stand for attributes, parts of strings or
-statements are read as the preprocessor would read them; a statement that an #if cuts through is
-as good as damaged, and what is around it is not.)",
+damaged_parse, and noted where a diff's lines are all there as it has them. Macros with names in
+capitals that stand for attributes, parts of strings or statements are read as the preprocessor
+would read them; a statement that an #if cuts through is as good as damaged, and what is around it
+is not.)",
     {"# would the series apply to src?\npatcher check --root src --series patches/series",
      "# annotations on a pull request\npatcher check --root src --format github",
      "# every night in CI, against upstream's newest\n"
