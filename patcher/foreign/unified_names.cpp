@@ -91,7 +91,9 @@ string unquoted_name(string_view text) {
                                (text[i + 3] - '0'));
       i += 3;
     } else {
-      out += text[++i] == 't' ? '\t' : text[i] == 'n' ? '\n' : text[i];
+      constexpr string_view kLetters = "abtnvfr";  // in the order of the characters that they name
+      const size_t letter = kLetters.find(text[++i]);
+      out += letter == string_view::npos ? text[i] : static_cast<char>('\a' + letter);
     }
   }
   return out;

@@ -87,6 +87,9 @@ class Explainer {
         here(fmt::format("comment at line {} would be deleted: `{}`", out_.place.line,
                          line_at(failure_.byte)));
         return hint("list the comment on a `-` line, or keep it as context");
+      case Why::kAddedNear:
+        here("what the hunk adds is near its anchor already: it may be applied");
+        return hint("context on both sides of what is added tells");
       case Why::kLineEnds:
         return in_file("the hunk changes line ends, and its lines are not there with their ends");
     }

@@ -162,6 +162,7 @@ class Placer {
         return !in_branch(source_, hunk_, match_bytes(source_, m).first);
       });
     }
+    std::erase_if(matches, [&](const Match& m) { return !at_its_indentation(m); });
     if (rule_ == ScopeRule::kUndo) return matches;
     if (!hunk_.heading.empty()) {
       std::erase_if(matches,
@@ -219,11 +220,65 @@ class Placer {
       out_.failure->token = *result.absent_comment;
     } else if (result.lost_comment) {
       fail(Why::kCommentLost, *result.lost_comment);
+    } else if (const auto near = added_near(match)) {
+      fail(Why::kAddedNear, *near);
     } else {
       out_.evidence.code = side_.code.size();
       out_.evidence.trivia = result.removed_trivia;
       out_.edits = std::move(result.edits);
     }
+  }
+
+  // Where what is added stands already, of an insertion with its anchor on one side only. Somebody
+  // may have put lines between the two since the patch was applied.
+  std::optional<uint32_t> added_near(const Match& match) const {
+    constexpr size_t kFewestTokens = 4;  // fewer say nothing
+    if (rule_ != ScopeRule::kStrict || hunk_.foreign || hunk_.occurrence) return std::nullopt;
+    const auto is = [](HunkLine::Kind kind) {
+      return [kind](const HunkLine& l) { return l.kind == kind; };
+    };
+    const auto& lines = hunk_.lines;
+    const auto first = std::find_if(lines.begin(), lines.end(), is(HunkLine::Kind::kAdded));
+    const auto last = std::find_if(lines.rbegin(), lines.rend(), is(HunkLine::Kind::kAdded)).base();
+    const bool inserts = std::all_of(first, last, is(HunkLine::Kind::kAdded)) &&
+                         std::none_of(lines.begin(), lines.end(), is(HunkLine::Kind::kRemoved));
+    if (!inserts || first == last) return std::nullopt;
+    const auto begin = static_cast<size_t>(first - lines.begin());
+    const auto on_line = [&](size_t t) { return side_.first_line[side_.code[t]]; };
+    const bool behind = on_line(side_.code.size() - 1) < begin;
+    if (!behind && on_line(0) < begin) return std::nullopt;
+    Hunk added = hunk_;
+    added.lines.assign(first, last);
+    const Side what = make_side(added, source_.language(), HunkLine::Kind::kAdded);
+    if (what.code.size() < kFewestTokens) return std::nullopt;
+    const auto found =
+        find_matches(source_, what, {beside(match, behind)}, Compare::kExact, nullptr);
+    return found.empty() ? std::nullopt : std::optional(match_bytes(source_, found.front()).first);
+  }
+
+  // The code of a few lines behind or before a match.
+  CodeRange beside(const Match& match, bool behind) const {
+    constexpr size_t kLines = 12;
+    const Lines& file = source_.lines();
+    const auto [begin, end] = match_bytes(source_, match);
+    if (behind) {
+      const size_t last = std::min(file.line_of(end - 1) + kLines, file.count() - 1);
+      return code_range(source_, end, file.end(last));
+    }
+    const size_t line = file.line_of(begin);
+    return code_range(source_, file.begin(line - std::min(line, kLines)), begin);
+  }
+
+  // Where indentation is meaning, an anchor at another one is in another block.
+  bool at_its_indentation(const Match& m) const {
+    if (!indentation_is_meaning(source_.path())) return true;
+    const Lines& file = source_.lines();
+    for (size_t i = 0; i < m.code.size(); ++i) {
+      const size_t line = file.line_of(source_.tokens()[source_.code()[m.code[i]]].begin);
+      const std::string& text = hunk_.lines[side_.first_line[side_.code[i]]].text;
+      if (file.indentation(line) != leading_blanks(text)) return false;
+    }
+    return true;
   }
 
   const Source& source_;
@@ -244,6 +299,8 @@ Verdict Unplaced::verdict() const {
     case Why::kScopeDamaged:
     case Why::kDamaged:
       return Verdict::kDamagedParse;
+    case Why::kAddedNear:
+      return Verdict::kOutdated;
     case Why::kNoToken:
     case Why::kNoScopes:
       return Verdict::kMalformed;

@@ -33,6 +33,7 @@ struct Unplaced {
     kDamaged,        // the anchor at `byte` is in a damaged parse
     kCommentAbsent,  // the comment `token` of the anchor that is at `byte` is not there
     kCommentLost,    // the comment at `byte` would go unlisted
+    kAddedNear,      // what the hunk adds beside its one-sided anchor stands near it, at `byte`
     kLineEnds,       // the hunk changes line ends, and its lines are not there with theirs
   };
   Why why = Why::kNotThere;

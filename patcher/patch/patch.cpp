@@ -233,9 +233,14 @@ class Parser {
   }
 
   void guard(std::string_view text, Hunk& hunk) {
-    if (text.starts_with('#')) {
+    const auto occurrence = parse_occurrence(text);
+    const bool twice = text.starts_with('#') ? !hunk.conditional.empty()
+                                             : occurrence && hunk.occurrence.has_value();
+    if (twice) {
+      fail(hunk.line, fmt::format("`{}` is a second guard of its kind", text));
+    } else if (text.starts_with('#')) {
       hunk.conditional = squeeze(text);
-    } else if (const auto occurrence = parse_occurrence(text)) {
+    } else if (occurrence) {
       hunk.occurrence = occurrence;
     } else {
       fail(hunk.line, fmt::format("`{}` is neither `N of M` nor a preprocessor state", text));

@@ -35,6 +35,12 @@ Language choose_language(std::string_view path, std::string_view content) {
   return looks_like_cuda(content) ? Language::kCuda : Language::kCpp;
 }
 
+bool indentation_is_meaning(std::string_view path) {
+  constexpr std::array<std::string_view, 6> kEndings = {".py",   ".pyi", ".pyx",
+                                                        ".yaml", ".yml", ".clang-format"};
+  return ends_with_any(path, kEndings);
+}
+
 std::string_view language_name(Language language) {
   switch (language) {
     case Language::kC:

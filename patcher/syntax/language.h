@@ -14,6 +14,9 @@ enum class Language { kLines, kC, kCpp, kCuda };
 // else is matched by lines.
 Language choose_language(std::string_view path, std::string_view content);
 
+// Whether a file's indentation says what belongs to what, by its name: Python, YAML.
+bool indentation_is_meaning(std::string_view path);
+
 // "CUDA", "C++", "C", "lines".
 std::string_view language_name(Language language);
 

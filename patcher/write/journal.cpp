@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "patcher/base/error.h"
 #include "patcher/patch/patch.h"
@@ -22,6 +23,30 @@ using nlohmann::json;
 std::string temporary_for(const std::string& path) {
   const size_t slash = path.rfind('/') + 1;
   return path.substr(0, slash) + ".patcher-new-" + path.substr(slash);
+}
+
+// A path in ASCII, as JSON may hold it: a file's name need not be UTF-8.
+std::string escaped(const std::string& path) {
+  std::string out;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += byte >= 0x80 || c == '%' ? fmt::format("%{:02X}", byte) : std::string(1, c);
+  }
+  return out;
+}
+
+// Throws std::logic_error for what escaped() never makes.
+std::string unescaped(const std::string& text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i];
+    } else {
+      out += static_cast<char>(std::stoi(text.substr(i + 1, 2), nullptr, 16));
+      i += 2;
+    }
+  }
+  return out;
 }
 
 struct Step {
@@ -139,9 +164,11 @@ class Writer {
 
   void save(const std::string& state) {
     journal_.state = state;
-    json j{{"state", state}, {"directories", journal_.made_directories}, {"steps", json::array()}};
+    json j{{"state", state}, {"directories", json::array()}, {"steps", json::array()}};
+    for (const std::string& d : journal_.made_directories)
+      j["directories"].push_back(escaped(d));
     for (const Step& s : journal_.steps) {
-      j["steps"].push_back({{"path", s.path}, {"remove", s.remove}});
+      j["steps"].push_back({{"path", escaped(s.path)}, {"remove", s.remove}});
     }
     const std::string name(kJournalName);
     write_file(name + "-new", j.dump(1) + "\n", 0644);
@@ -156,10 +183,13 @@ class Writer {
     const json j = json::parse(text, nullptr, /*allow_exceptions=*/false);
     try {
       journal_.state = j.at("state");
-      journal_.made_directories = j.at("directories");
+      for (const json& d : j.at("directories"))
+        journal_.made_directories.push_back(unescaped(d));
       for (const json& s : j.at("steps"))
-        journal_.steps.push_back({s.at("path"), s.at("remove")});
+        journal_.steps.push_back({unescaped(s.at("path")), s.at("remove")});
     } catch (const json::exception&) {
+      bad_journal("is not a journal");
+    } catch (const std::logic_error&) {
       bad_journal("is not a journal");
     }
     if (journal_.state != "prepare" && journal_.state != "commit") {

@@ -11,15 +11,19 @@
 namespace patcher {
 namespace {
 
+constexpr const char* kNoUtf8 = "caf\xe9 5%.cpp";
+
 struct Fixture {
   Fixture() {
     scratch.file("a.cpp", "void f() {\n  a();\n}\n");
     scratch.file("gone.cpp", "int gone;\n");
     scratch.file("sub/b.cpp", "int b = 1;");
+    scratch.file(kNoUtf8, "int c = 1;");
     before = read_tree(scratch.root());
     after = before;
     after["a.cpp"] = "void f() {\n  b();\n}\n";
     after["sub/b.cpp"] = "int b = 2;";
+    after[kNoUtf8] = "int c = 2;";
     after["new/deep/n.h"] = "int n;\n";
     after.erase("gone.cpp");
   }

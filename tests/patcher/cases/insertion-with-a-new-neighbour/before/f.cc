@@ -1,0 +1,6 @@
+void f() {
+  a();
+  between(1);
+  added(1, 2);
+  last();
+}

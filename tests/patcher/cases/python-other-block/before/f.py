@@ -1,0 +1,4 @@
+def f(x):
+    if x:
+        step(x)
+    return x
