@@ -15,11 +15,6 @@ void require_empty(const JsonNode& node, std::string_view key) {
   if (text && !text->string().empty()) text->fail_expected("null: not supported");
 }
 
-bool flag(const JsonNode& node, std::string_view key) {
-  const auto found = node.find(key);
-  return found && found->boolean();
-}
-
 // "left right", or ["left", "right"].
 std::pair<std::string, std::string> read_pair(const JsonNode& node) {
   if (node.value().is_array()) {
@@ -38,8 +33,8 @@ std::pair<std::string, std::string> read_pair(const JsonNode& node) {
 
 BpeModel::BpeModel(const JsonNode& node, const TokenizerFile& file, bool byte_level)
     : byte_level_(byte_level),
-      ignore_merges_(flag(node, "ignore_merges")),
-      fuse_unknown_(flag(node, "fuse_unk")) {
+      ignore_merges_(node.flag("ignore_merges")),
+      fuse_unknown_(node.flag("fuse_unk")) {
   require_empty(node, "continuing_subword_prefix");
   require_empty(node, "end_of_word_suffix");
   if (const auto dropout = node.find("dropout"); dropout && dropout->number() != 0) {
@@ -48,7 +43,7 @@ BpeModel::BpeModel(const JsonNode& node, const TokenizerFile& file, bool byte_le
   if (const auto unknown = node.find("unk_token"))
     unknown_ = file.id_of(unknown->string(), *unknown);
   add_pieces(node.at("vocab"), file);
-  if (flag(node, "byte_fallback")) {
+  if (node.flag("byte_fallback")) {
     if (byte_level) node.at("byte_fallback").fail_expected("false, since the tokens are bytes");
     for (unsigned byte = 0; byte < 256; ++byte) {
       const auto found = file.ids.find(fmt::format("<0x{:02X}>", byte));

@@ -60,8 +60,7 @@ void read_sizes(ModelConfig& config, const JsonNode& root) {
   config.layer_kinds.resize(config.layers);
   config.vocabulary = root.at("vocab_size").integer(2, kMaxVocabulary);
   config.max_positions = root.at("max_position_embeddings").integer(1, kMaxPositions);
-  const auto tied = root.find("tie_word_embeddings");
-  config.tied_embeddings = tied && tied->boolean();
+  config.tied_embeddings = root.flag("tie_word_embeddings");
   const JsonNode epsilon = root.at(root.find("norm_epsilon") ? "norm_epsilon" : "rms_norm_eps");
   config.norm_epsilon = static_cast<float>(epsilon.number());
   if (!(config.norm_epsilon > 0 && config.norm_epsilon <= 0.1F)) {

@@ -15,11 +15,6 @@ using numerics::NormKind;
 
 constexpr std::size_t kMaxWindow = 1U << 24U;
 
-bool flag(const JsonNode& root, std::string_view key) {
-  const auto node = root.find(key);
-  return node && node->boolean();
-}
-
 float positive(const JsonNode& root, std::string_view key) {
   const JsonNode node = root.at(key);
   const double value = node.number();
@@ -40,7 +35,7 @@ std::size_t window_or_whole(const JsonNode& root) {
 
 // The same of types whose window is off unless it is turned on.
 std::size_t window_if_used(const JsonNode& root) {
-  return flag(root, "use_sliding_window") ? window_or_whole(root) : LayerKind::kWholeContext;
+  return root.flag("use_sliding_window") ? window_or_whole(root) : LayerKind::kWholeContext;
 }
 
 // Which layers slide: layer_types, or else those that `slides` picks by index. A layer that slides
@@ -75,7 +70,7 @@ void read_window_of_all(ModelConfig& config, const JsonNode& root) {
 }
 
 void read_attention_bias(ModelConfig& config, const JsonNode& root) {
-  config.qkv_bias = config.output_bias = flag(root, "attention_bias");
+  config.qkv_bias = config.output_bias = root.flag("attention_bias");
 }
 
 void read_qwen_windows(ModelConfig& config, const JsonNode& root) {
@@ -89,7 +84,7 @@ void read_qwen_windows(ModelConfig& config, const JsonNode& root) {
 
 void read_llama(ModelConfig& config, const JsonNode& root) {
   read_attention_bias(config, root);
-  config.mlp_bias = flag(root, "mlp_bias");
+  config.mlp_bias = root.flag("mlp_bias");
 }
 
 void read_mistral(ModelConfig& config, const JsonNode& root) {
@@ -165,7 +160,7 @@ void read_gemma(ModelConfig& config, const JsonNode& root) {
   config.norm = NormKind::kRmsPlusOne;
   const auto root_of_width = static_cast<float>(std::sqrt(static_cast<double>(config.hidden)));
   config.embedding_scale = numerics::to_float(numerics::from_float(root_of_width));
-  if (flag(root, "use_bidirectional_attention")) {
+  if (root.flag("use_bidirectional_attention")) {
     root.at("use_bidirectional_attention").fail_expected("false: text is read from left to right");
   }
 }
@@ -195,7 +190,7 @@ void read_gemma3(ModelConfig& config, const JsonNode& root) {
 }
 
 void read_glm(ModelConfig& config, const JsonNode& root) {
-  config.qkv_bias = flag(root, "attention_bias");
+  config.qkv_bias = root.flag("attention_bias");
   for (numerics::RotarySpec& spec : config.rotaries)
     spec.interleaved = true;
 }
@@ -203,7 +198,7 @@ void read_glm(ModelConfig& config, const JsonNode& root) {
 void read_starcoder2(ModelConfig& config, const JsonNode& root) {
   config.norm = NormKind::kLayer;
   if (config.activation == Activation::kGeluGated) config.activation = Activation::kGelu;
-  config.qkv_bias = config.output_bias = config.mlp_bias = flag(root, "use_bias");
+  config.qkv_bias = config.output_bias = config.mlp_bias = root.flag("use_bias");
   read_window_of_all(config, root);
 }
 

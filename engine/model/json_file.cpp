@@ -139,6 +139,11 @@ bool JsonNode::boolean() const {
   return value_->get<bool>();
 }
 
+bool JsonNode::flag(std::string_view key, bool otherwise) const {
+  const auto node = find(key);
+  return node ? node->boolean() : otherwise;
+}
+
 std::uint64_t JsonNode::integer(std::uint64_t min, std::uint64_t max) const {
   const bool in_range = value_->is_number_unsigned() && value_->get<std::uint64_t>() >= min &&
                         value_->get<std::uint64_t>() <= max;

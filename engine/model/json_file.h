@@ -45,6 +45,8 @@ class JsonNode {
 
   std::string string() const;
   bool boolean() const;
+  // The member, or `otherwise` where it is absent or null.
+  bool flag(std::string_view key, bool otherwise = false) const;
   std::uint64_t integer(std::uint64_t min, std::uint64_t max) const;
   double number() const;  // finite
 

@@ -15,11 +15,6 @@ constexpr std::string_view kWordsRegex =
     R"([\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]+|)"
     R"([^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}\p{White_Space}]+)";
 
-bool flag(const JsonNode& node, std::string_view key, bool otherwise) {
-  const auto found = node.find(key);
-  return found ? found->boolean() : otherwise;
-}
-
 }  // namespace
 
 CutText::CutText(std::string content, bool is_start)
@@ -54,10 +49,9 @@ void PreTokenizer::add(const JsonNode& node) {
     add_metaspace(node);
   } else if (name == "Split") {
     steps_.emplace_back(Splitter(Pattern::read(node.at("pattern")),
-                                 read_split_behavior(node.at("behavior")),
-                                 flag(node, "invert", false)));
+                                 read_split_behavior(node.at("behavior")), node.flag("invert")));
   } else if (name == "Digits") {
-    const bool each = flag(node, "individual_digits", false);
+    const bool each = node.flag("individual_digits");
     steps_.emplace_back(
         Splitter(Pattern(is_number), each ? SplitBehavior::kIsolated : SplitBehavior::kContiguous));
   } else if (name == "Punctuation") {
@@ -77,9 +71,8 @@ void PreTokenizer::add(const JsonNode& node) {
 }
 
 void PreTokenizer::add_byte_level(const JsonNode& node) {
-  if (flag(node, "add_prefix_space", true))
-    steps_.emplace_back(Mark{" ", Mark::Where::kEverywhere});
-  if (flag(node, "use_regex", true)) {
+  if (node.flag("add_prefix_space", true)) steps_.emplace_back(Mark{" ", Mark::Where::kEverywhere});
+  if (node.flag("use_regex", true)) {
     steps_.emplace_back(Splitter(Pattern(Regex(kByteLevelRegex, node.file(), node.place())),
                                  SplitBehavior::kIsolated));
   }
@@ -94,11 +87,11 @@ void PreTokenizer::add_metaspace(const JsonNode& node) {
   const std::string name = scheme ? scheme->string() : "always";
   Mark::Where where = Mark::Where::kEverywhere;
   if (name == "first") where = Mark::Where::kAtStart;
-  if (name == "never" || !flag(node, "add_prefix_space", true)) where = Mark::Where::kNowhere;
+  if (name == "never" || !node.flag("add_prefix_space", true)) where = Mark::Where::kNowhere;
   if (name != "always" && name != "first" && name != "never")
     scheme->fail_expected("\"always\", \"first\" or \"never\"");
   steps_.emplace_back(Mark{mark, where});
-  if (flag(node, "split", true))
+  if (node.flag("split", true))
     steps_.emplace_back(Splitter(Pattern(mark), SplitBehavior::kMergedWithNext));
 }
 

@@ -39,20 +39,15 @@ std::unordered_map<std::string, Token> read_vocabulary(const JsonNode& node) {
   return ids;
 }
 
-bool flag(const JsonNode& node, std::string_view key, bool otherwise) {
-  const auto found = node.find(key);
-  return found ? found->boolean() : otherwise;
-}
-
 AddedToken read_added_token(const JsonNode& node) {
   AddedToken added{static_cast<Token>(node.at("id").integer(0, kMaxToken)),
                    node.at("content").string()};
   require_size(added.content, node.at("content"));
-  added.special = flag(node, "special", false);
-  added.left_strip = flag(node, "lstrip", false);
-  added.right_strip = flag(node, "rstrip", false);
-  added.single_word = flag(node, "single_word", false);
-  added.normalized = flag(node, "normalized", !added.special);
+  added.special = node.flag("special");
+  added.left_strip = node.flag("lstrip");
+  added.right_strip = node.flag("rstrip");
+  added.single_word = node.flag("single_word");
+  added.normalized = node.flag("normalized", !added.special);
   return added;
 }
 
