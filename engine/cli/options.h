@@ -85,7 +85,8 @@ struct ServeSettings {
   lane::Service::Limits limits;
   std::chrono::milliseconds grace{10000};  // for the running request at the end
   std::filesystem::path api_key_file;
-  std::string name;         // empty: the model folder's
+  std::string name;                  // empty: the model folder's
+  std::vector<std::string> aliases;  // other names for clients
   std::string tool_format;  // the notation of tool calls; empty: as the model's template says
   runtime::GenerateParams params;  // drafting and acceptance
 };

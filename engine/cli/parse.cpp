@@ -245,6 +245,8 @@ struct Parser {
                     "template says which if it is not given");
     sub->add_option("--name", serve.name, "The model's name for clients")
         ->default_str("the model folder's");
+    sub->add_option("--alias", serve.aliases,
+                    "Another name for clients; may be given several times");
     sub->add_option("--api-key-file", serve.api_key_file,
                     "Ask clients for the key that this file holds")
         ->default_str("no key");
@@ -263,6 +265,11 @@ struct Parser {
     add_time(*sub, "--read-seconds", server.read, "Longest time to receive a request");
     add_time(*sub, "--write-seconds", server.write, "A client that takes nothing so long is gone");
     add_time(*sub, "--grace-seconds", serve.grace, "For the running request at the end");
+    add_time(*sub, "--keep-alive-seconds", server.keep_alive,
+             "Longest wait for a connection's next request");
+    sub->add_option("--cors-origin", server.cors_origin,
+                    "Let pages of this origin ask, in browsers; *: of any")
+        ->default_str("none");
     sub->add_flag("--log-prompts", server.log_prompts, "Put prompts into the log");
   }
 

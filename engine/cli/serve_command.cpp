@@ -80,11 +80,13 @@ int serve_command(const ServeSettings& settings, const Streams& streams) {
                      ? lane::ToolFormat::of(model)
                      : lane::ToolFormat::named(settings.tool_format, model),
        .defaults = settings.params,
-       .thoughts = lane::ThoughtMarks::of(model)},
+       .thoughts = lane::ThoughtMarks::of(model),
+       .aliases = settings.aliases},
       *engine, settings.limits);
   server.attach(service);
-  streams.out << fmt::format("serving {} on http://{}:{}\n", service.served().name, options.host,
-                             server.port())
+  const bool is_v6 = options.host.find(':') != std::string::npos;
+  streams.out << fmt::format("serving {} on http://{}:{}\n", service.served().name,
+                             is_v6 ? "[" + options.host + "]" : options.host, server.port())
               << std::flush;
   signals.wait();
   server.stop(settings.grace);

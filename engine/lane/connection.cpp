@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
+#include <utility>
 
 namespace engine::lane {
 namespace {
@@ -15,6 +17,8 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds kSlice{100};  // how often who waits looks whether the server stops
+
+constexpr std::string_view kBeginning = "HTTP/1.1 ";  // of every reply
 
 using AddressOf = int (*)(int, sockaddr*, socklen_t*);
 
@@ -35,7 +39,7 @@ void numeric_address(int socket, AddressOf address_of, std::string& ip, int& por
 }  // namespace
 
 bool Connection::wait_for_request(milliseconds limit) {
-  timed_out_ = has_written_ = false;
+  timed_out_ = has_written_ = has_begun_ = false;
   if (begin_ == end_ && !wait(POLLIN, limit)) return false;
   request_began_ = steady_clock::now();
   return begin_ != end_ || !peer_gone();
@@ -45,6 +49,15 @@ bool Connection::peer_gone() const {
   char byte = 0;
   const ssize_t n = recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+bool Connection::peer_left() {
+  if (!peer_gone()) return false;
+  if (!has_written_ && !std::exchange(has_begun_, true))
+    has_begun_ = send(socket_, kBeginning.data(), kBeginning.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
+                 static_cast<ssize_t>(kBeginning.size());
+  pollfd watched{socket_, 0, 0};
+  return poll(&watched, 1, 0) > 0 && (watched.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 ssize_t Connection::read(char* to, std::size_t size) {
@@ -65,9 +78,11 @@ ssize_t Connection::read(char* to, std::size_t size) {
 }
 
 ssize_t Connection::write(const char* from, std::size_t size) {
-  has_written_ = true;
+  const bool begins = !std::exchange(has_written_, true);
   if (!is_writable()) return -1;
-  return send(socket_, from, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+  const std::size_t sent = begins && has_begun_ ? std::min(size, kBeginning.size()) : 0;
+  const ssize_t n = send(socket_, from + sent, size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+  return n < 0 ? n : n + static_cast<ssize_t>(sent);
 }
 
 void Connection::get_remote_ip_and_port(std::string& ip, int& port) const {

@@ -29,6 +29,9 @@ class Connection final : public httplib::Stream {
 
   // The client has closed its side.
   bool peer_gone() const;
+  // The client takes no reply any more. One that has closed its sending side alone (`nc -N`) does,
+  // and only sending tells the two apart: the bytes that every reply begins with are sent early.
+  bool peer_left();
   // A request came too slowly.
   bool timed_out() const { return timed_out_; }
   bool has_written() const { return has_written_; }
@@ -51,7 +54,7 @@ class Connection final : public httplib::Stream {
   std::chrono::steady_clock::time_point request_began_ = std::chrono::steady_clock::now();
   std::array<char, 16384> buffer_{};
   std::size_t begin_ = 0, end_ = 0;  // what is read but not taken
-  bool timed_out_ = false, has_written_ = false;
+  bool timed_out_ = false, has_written_ = false, has_begun_ = false;
 };
 
 }  // namespace engine::lane

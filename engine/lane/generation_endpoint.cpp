@@ -133,19 +133,23 @@ class Job {
   std::optional<RequestQueue::Turn> turn_;
 };
 
-void start(const std::shared_ptr<Job>& job, std::string_view body, httplib::Response& response) {
+void start(const std::shared_ptr<Job>& job, std::string_view body, bool takes_chunks,
+           httplib::Response& response) {
   job->prepare(body);
   if (!job->streams()) {
     response.set_content(to_text(job->reply()), "application/json");
     return;
   }
   response.set_header("Cache-Control", "no-cache");
-  response.set_chunked_content_provider("text/event-stream",
-                                        [job](std::size_t, httplib::DataSink& sink) {
-                                          job->stream(sink);
-                                          sink.done();
-                                          return true;
-                                        });
+  constexpr const char* kType = "text/event-stream; charset=utf-8";
+  const auto provide = [job](std::size_t, httplib::DataSink& sink) {
+    job->stream(sink);
+    sink.done();
+    return true;
+  };
+  if (takes_chunks) return response.set_chunked_content_provider(kType, provide);
+  response.set_header("Connection", "close");  // which ends the reply
+  response.set_content_provider(kType, provide);
 }
 
 }  // namespace
@@ -162,7 +166,7 @@ void generate_reply(Endpoint endpoint, std::string_view body, const GenerationCo
                     httplib::Response& response) {
   const auto job = std::make_shared<Job>(endpoint, context);
   try {
-    start(job, body, response);
+    start(job, body, context.takes_chunks, response);
   } catch (const ApiError& error) {
     job->log_error(error);
     answer(error, response);

@@ -20,6 +20,7 @@ struct GenerationContext {
   Service& service;
   Service::Clock::time_point arrived;
   std::function<bool()> gone;  // the client has closed its connection
+  bool takes_chunks;           // the client speaks HTTP/1.1
   bool log_prompts;
   std::function<void(std::string_view)> log;
 };

@@ -26,7 +26,7 @@ ordered_json detokenize(const JsonField& body, const Served& served) {
 
 ordered_json show_model(std::string_view name, const Served& served) {
   check_model(name, served);
-  return {{"id", served.name},
+  return {{"id", name},
           {"object", "model"},
           {"created", 0},
           {"owned_by", "local"},
@@ -34,8 +34,10 @@ ordered_json show_model(std::string_view name, const Served& served) {
 }
 
 ordered_json list_models(const Served& served) {
-  const ordered_json model = show_model(served.name, served);
-  return {{"object", "list"}, {"data", ordered_json::array({model})}};
+  ordered_json models = ordered_json::array({show_model(served.name, served)});
+  for (const std::string& alias : served.aliases)
+    models.push_back(show_model(alias, served));
+  return {{"object", "list"}, {"data", models}};
 }
 
 }  // namespace engine::lane

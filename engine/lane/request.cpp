@@ -282,7 +282,8 @@ void keep_logprobs(GenerationRequest& request, std::int64_t alternatives) {
 }  // namespace
 
 void check_model(std::string_view name, const Served& served) {
-  if (name == served.name) return;
+  if (name == served.name || std::ranges::find(served.aliases, name) != served.aliases.end())
+    return;
   throw ApiError(404, fmt::format("there is no model \"{}\" here, only \"{}\"", name, served.name),
                  "model", "model_not_found");
 }

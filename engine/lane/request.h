@@ -24,6 +24,7 @@ struct Served {
   std::optional<ToolFormat> format;
   runtime::GenerateParams defaults;  // drafting and acceptance, which no request chooses
   std::optional<ThoughtMarks> thoughts{};
+  std::vector<std::string> aliases{};              // other names that requests may give
   std::shared_ptr<const Vocabulary> vocabulary{};  // of `model`; made for each request if empty
 };
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <charconv>
 #include <set>
 #include <thread>
 
@@ -123,6 +124,15 @@ class Server::Listener final : public httplib::Server {
         return HandlerResponse::Handled;
       }
     });
+    set_expect_100_continue_handler([this](const Request& request, Response& response) {
+      try {
+        check_access(request);
+        return 100;
+      } catch (const ApiError& error) {
+        refuse(error, request, response);
+        return error.status;
+      }
+    });
     set_error_handler(Handler([this](const Request& request, Response& response) {
       if (!response.body.empty()) return;
       refuse(connection_->timed_out() ? kTooSlow : error_of_status(response.status, request),
@@ -164,10 +174,13 @@ class Server::Listener final : public httplib::Server {
   void check_access(const Request& request) const {
     static const std::set<std::string, std::less<>> kPosts{
         "/v1/chat/completions", "/v1/completions", "/tokenize", "/detokenize"};
-    if (request.path == "/health") return;
+    const bool asks_first = request.method == "OPTIONS" && !options_.cors_origin.empty();
+    if (request.path == "/health" || asks_first) return;
     if (!options_.api_key.empty() &&
         !same_secret(request.get_header_value("Authorization"), "Bearer " + options_.api_key))
       throw ApiError(401, "the API key is missing or wrong", "", "invalid_api_key");
+    if (request.path == "/v1/embeddings")
+      throw ApiError(404, "this server generates text; it makes no embeddings", "", "unsupported");
     const bool reads = request.method == "GET" || request.method == "HEAD";
     const bool posts = request.method == "POST";
     if (kPosts.contains(request.path) ? !posts : !reads) {
@@ -179,23 +192,42 @@ class Server::Listener final : public httplib::Server {
     if (request.is_multipart_form_data()) throw ApiError(415, "the body must be JSON");
     if (!request.has_header("Content-Length") && !request.has_header("Transfer-Encoding"))
       throw ApiError(411, "the length of the body is missing");
+    check_length(request);
+  }
+
+  // A length that is wrong at sight is refused before the body is waited for.
+  void check_length(const Request& request) const {
+    const auto [first, last] = request.headers.equal_range("Content-Length");
+    if (first == last) return;
+    for (auto field = first; field != last; ++field) {
+      if (field->second != first->second) throw ApiError(400, "two lengths of the body differ");
+    }
+    const std::string& text = first->second;
+    const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+    if (!is_number) throw ApiError(400, "the length of the body is no number");
+    std::size_t length = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
+    if (error != std::errc() || length > options_.body_bytes) throw too_long();
+  }
+
+  ApiError too_long() const {
+    return ApiError(413, fmt::format("the body is longer than {} bytes", options_.body_bytes));
   }
 
   std::string read_body(const ContentReader& reader, Response& response) const {
     std::string body;
-    bool too_long = false;
+    bool is_too_long = false;
     const bool complete = reader([&](const char* text, std::size_t size) {
-      too_long = body.size() + size > options_.body_bytes;
-      if (!too_long) body.append(text, size);
-      return !too_long;
+      is_too_long = body.size() + size > options_.body_bytes;
+      if (!is_too_long) body.append(text, size);
+      return !is_too_long;
     });
     if (complete) return body;
-    too_long = too_long || response.status == 413;
+    is_too_long = is_too_long || response.status == 413;
     close_after_ = true;
     response.set_header("Connection", "close");
     if (connection_->timed_out()) throw ApiError(408, "the request came too slowly", "", "timeout");
-    if (too_long)
-      throw ApiError(413, fmt::format("the body is longer than {} bytes", options_.body_bytes));
+    if (is_too_long) throw too_long();
     throw ApiError(400, "the body cannot be read");
   }
 
@@ -215,11 +247,13 @@ class Server::Listener final : public httplib::Server {
 
   void post_generation(Endpoint endpoint) {
     post(std::string(path_of(endpoint)),
-         [this, endpoint](const Request&, Response& response, const std::string& body) {
+         [this, endpoint](const Request& request, Response& response, const std::string& body) {
+           const bool is_current = request.version != "HTTP/1.0";
+           if (!is_current) close_after_ = true;
            generate_reply(endpoint, body,
                           {ready(), Service::Clock::now(),
-                           [connection = connection_] { return connection->peer_gone(); },
-                           options_.log_prompts, options_.log},
+                           [connection = connection_] { return connection->peer_left(); },
+                           is_current, options_.log_prompts, options_.log},
                           response);
          });
   }
@@ -232,7 +266,22 @@ class Server::Listener final : public httplib::Server {
     });
   }
 
+  // What a browser asks before a page of another origin may ask for more.
+  void allow_origin() {
+    set_default_headers({{"Access-Control-Allow-Origin", options_.cors_origin}});
+    Options(".*", [](const Request& request, Response& response) {
+      response.status = 204;
+      response.set_header("Access-Control-Allow-Methods", "GET, POST, OPTIONS");
+      const std::string wanted = request.get_header_value("Access-Control-Request-Headers");
+      response.set_header("Access-Control-Allow-Headers",
+                          wanted.empty() ? "Authorization, Content-Type" : wanted);
+      response.set_header("Access-Control-Max-Age", "600");
+      response.set_header("Vary", "Origin, Access-Control-Request-Headers");
+    });
+  }
+
   void set_routes() {
+    if (!options_.cors_origin.empty()) allow_origin();
     Get("/health", [this](const Request&, Response& response) {
       (void)ready();
       response.set_content(R"({"status":"ok"})", "application/json");

@@ -30,6 +30,7 @@ struct ServerOptions {
   std::chrono::milliseconds read{30000};       // a whole request, from its first byte
   std::chrono::milliseconds write{30000};      // a client that takes nothing is gone
   std::chrono::milliseconds keep_alive{5000};  // between two requests of a connection
+  std::string cors_origin;                     // whose pages may ask; "*": any; empty: none
   bool log_prompts = false;
   // One JSON line a request; any thread calls it. May be empty.
   std::function<void(std::string_view)> log;

@@ -127,7 +127,7 @@ class Checks:
         for fields, kind, param, code in (
             ({"temperature": -1}, openai.BadRequestError, "temperature", None),
             ({"messages": []}, openai.BadRequestError, "messages", None),
-            ({"n": 2}, openai.BadRequestError, "n", None),
+            ({"n": 0}, openai.BadRequestError, "n", None),
             ({"messages": TOO_LONG}, openai.BadRequestError, "messages", "context_length_exceeded"),
             ({"extra_body": {"model": "other"}}, openai.NotFoundError, "model", "model_not_found"),
         ):

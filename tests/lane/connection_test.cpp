@@ -71,6 +71,25 @@ TEST(Connection, WhatIsThereStillGoesThroughAfterTheStop) {
   EXPECT_EQ(connection.write("503", 3), 3);
 }
 
+TEST(Connection, AClientThatOnlySendsNoMoreIsStillThere) {
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  const std::atomic<bool> stopped = false;
+  Connection connection(ends[0], {}, stopped);
+  EXPECT_FALSE(connection.peer_left());
+  shutdown(ends[1], SHUT_WR);
+  EXPECT_FALSE(connection.peer_left());
+  EXPECT_FALSE(connection.peer_left());
+  EXPECT_EQ(connection.write("HTTP/1.1 200 OK", 15), 15);
+  EXPECT_EQ(connection.write("!", 1), 1);
+  char text[32] = {};
+  EXPECT_EQ(recv(ends[1], text, sizeof text, 0), 16);
+  EXPECT_EQ(std::string(text), "HTTP/1.1 200 OK!");
+  close(ends[1]);
+  EXPECT_TRUE(connection.peer_left());
+  close(ends[0]);
+}
+
 TEST(Connection, SeesThatTheClientHasGone) {
   const Ends ends;
   const std::atomic<bool> stopped = false;

@@ -52,6 +52,16 @@ TEST(Disconnect, CancelsAStreamAndTheNextRequestIsAnswered) {
   EXPECT_EQ(lane.post_json(kChat, user_says("Hi", 2)).status, 200);
 }
 
+TEST(Disconnect, AClientThatOnlySendsNoMoreGetsItsReply) {
+  const LiveLane lane;
+  const Socket socket(lane.port());
+  socket.post(user_says("Hi", 60));
+  socket.send_no_more();
+  const std::string reply = socket.read_until("never");
+  EXPECT_THAT(reply, StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(reply, ::testing::EndsWith("}"));
+}
+
 TEST(Disconnect, TheNextRequestKeepsTheChunksThatWereComplete) {
   const EndlessLane lane;
   const std::string text(300, 'x');

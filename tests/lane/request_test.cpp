@@ -127,6 +127,12 @@ TEST(ReadCompletion, MayEchoItsPromptAndGenerateNothing) {
               StartsWith("400 echo"));
 }
 
+TEST(ReadChat, AnAliasIsAName) {
+  Served served = served_micro();
+  served.aliases = {"gpt-4"};
+  EXPECT_NO_THROW((void)chat_request(chat(R"("model": "gpt-4")"), served));
+}
+
 TEST(ReadChat, AStopMayBeOneText) {
   const Served served = served_micro();
   EXPECT_THAT(chat_request(chat(R"("stop": "ab")"), served).stop, ::testing::ElementsAre("ab"));

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "lane/live_lane.h"
+#include "lane/socket.h"
 
 namespace engine::lane {
 namespace {
@@ -95,6 +96,59 @@ TEST(Server, AStopTokenOfTheRequestEndsTheReplyAndIsNotShown) {
   EXPECT_EQ(ended["finish_reason"], "stop");
   EXPECT_LT(ended["message"]["content"].get<std::string>().size(),
             whole["message"]["content"].get<std::string>().size());
+}
+
+TEST(Server, RefusesALengthThatIsWrongAtSight) {
+  const LiveLane lane;  // waits 30 s for a body
+  const auto refused = [&](const std::string& head) {
+    const Socket socket(lane.port());
+    socket.send("POST " + kChat + " HTTP/1.1\r\nHost: a\r\n" + head + "\r\n\r\n");
+    return socket.read_until("}").substr(9, 3);
+  };
+  EXPECT_EQ(refused("Content-Length: -1"), "400");
+  EXPECT_EQ(refused("Content-Length: abc"), "400");
+  EXPECT_EQ(refused("Content-Length: 5\r\nContent-Length: 6"), "400");
+  EXPECT_EQ(refused("Content-Length: 99999999999"), "413");
+  EXPECT_EQ(refused("Content-Length: 99999999999999999999999"), "413");
+  EXPECT_EQ(refused("Content-Length: 20000000\r\nExpect: 100-continue"), "413");
+}
+
+TEST(Server, AnOldClientsStreamHasNoChunks) {
+  const LiveLane lane;
+  ordered_json body = user_says("Hi", 2);
+  body["stream"] = true;
+  const Socket socket(lane.port());
+  const std::string text = body.dump();
+  socket.send("POST " + kChat + " HTTP/1.0\r\nContent-Length: " + std::to_string(text.size()) +
+              "\r\n\r\n" + text);
+  const std::string reply = socket.read_until("never");  // the end of the connection ends it
+  EXPECT_THAT(reply, ::testing::Not(HasSubstr("chunked")));
+  EXPECT_THAT(reply, HasSubstr("text/event-stream; charset=utf-8"));
+  EXPECT_THAT(reply, HasSubstr("\r\n\r\ndata: {"));
+  EXPECT_THAT(reply, ::testing::EndsWith("data: [DONE]\n\n"));
+}
+
+TEST(Server, LetsPagesOfAnotherOriginAskIfItMay) {
+  LiveLane::Options options;
+  options.server.cors_origin = "https://a.example";
+  options.server.api_key = "secret";
+  const LiveLane lane(options);
+  const auto asked = lane.client().Options(
+      kChat, {{"Access-Control-Request-Headers", "authorization,x-stainless-os"}});
+  EXPECT_EQ(asked->status, 204);
+  EXPECT_EQ(asked->get_header_value("Access-Control-Allow-Origin"), "https://a.example");
+  EXPECT_EQ(asked->get_header_value("Access-Control-Allow-Headers"),
+            "authorization,x-stainless-os");
+  const auto refused = lane.client().Get("/v1/models");
+  EXPECT_EQ(refused->status, 401);
+  EXPECT_EQ(refused->get_header_value("Access-Control-Allow-Origin"), "https://a.example");
+  EXPECT_NE(LiveLane().client().Options(kChat)->status, 204);
+}
+
+TEST(Server, RefusesEmbeddingsByName) {
+  const Answer answer = LiveLane().post_json("/v1/embeddings", {{"input", "x"}});
+  EXPECT_EQ(answer.status, 404);
+  EXPECT_THAT(answer.body, HasSubstr("embeddings"));
 }
 
 std::vector<std::string> names_of(const ordered_json& object) {

@@ -32,6 +32,7 @@ class Socket {
     if (socket_ >= 0) close(socket_);
     socket_ = -1;
   }
+  void send_no_more() const { shutdown(socket_, SHUT_WR); }
   void send(const std::string& text) const {
     EXPECT_EQ(::send(socket_, text.data(), text.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(text.size()));
