@@ -1,7 +1,9 @@
 #include "patcher/foreign/git_header.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "patcher/foreign/unified_names.h"
@@ -60,7 +62,11 @@ GitHeaderLine read_git_header(std::string_view line, UnifiedFile& f) {
     const size_t dots = line.find("..");
     if (dots != line.npos) {
       f.blob_before = line.substr(0, dots);
-      f.blob_after = line.substr(dots + 2, line.find(' ', dots) - dots - 2);
+      const size_t blank = std::min(line.find(' ', dots), line.size());
+      f.blob_after = line.substr(dots + 2, blank - dots - 2);
+      // A mode that stays is told here; of a file it says nothing that the tree does not.
+      const mode_t kept = mode(line.substr(std::min(blank + 1, line.size())));
+      if (kept != 0 && !S_ISREG(kept)) f.mode_before = f.mode_after = kept;
     }
     return {.known = true};
   }

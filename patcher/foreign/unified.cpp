@@ -245,10 +245,10 @@ class Reader {
       fail(f.line, fmt::format("`{}` is not a path inside the tree", *path), Verdict::kUnsafePath);
     }
     for (const auto& m : {f.mode_before, f.mode_after}) {
-      if (m && (*m & S_IFMT) != 0 && !S_ISREG(*m)) {
-        fail(f.line, fmt::format("`{}` is a link or a submodule",
-                                 f.path_after.empty() ? f.path_before : f.path_after));
-      }
+      if (!m || (*m & S_IFMT) == 0 || S_ISREG(*m)) continue;
+      const string& path = f.path_after.empty() ? f.path_before : f.path_after;
+      return fail(f.line,
+                  fmt::format("`{}` is a {}", path, S_ISLNK(*m) ? "symbolic link" : "submodule"));
     }
   }
 
