@@ -39,14 +39,14 @@ class Placer {
   // --- by lines
 
   // Where the old lines stand, if that is one place. Of several it is the one under the heading; or
-  // the one at the line that the diff names, unless the file is another than the diff was taken
-  // from, where that line is a chance.
+  // the one at the line that the diff names in the file that it was taken from; in any other,
+  // that line is a chance.
   std::optional<size_t> verbatim_line() {
     std::vector<size_t> places = verbatim_places(source_, written_);
     const auto stated = std::find_if(places.begin(), places.end(),
                                      [&](size_t l) { return at_stated_line(written_, l); });
     if (stated != places.end()) {
-      const bool told = places.size() == 1 || is_told_by_number(*stated);
+      const bool told = places.size() == 1 || is_of_base(source_, written_);
       if (told) {
         out_.evidence.stated = true;
         return *stated;
@@ -61,12 +61,6 @@ class Placer {
       return std::nullopt;
     }
     return places.front();
-  }
-
-  bool is_told_by_number(size_t line) const {
-    const SameBase same = same_base(source_, written_);
-    return same == SameBase::kYes ||
-           (same == SameBase::kUnknown && !written_.heading.empty() && heading_is_nearest(line));
   }
 
   bool heading_is_nearest(size_t line) const {

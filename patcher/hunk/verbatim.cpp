@@ -123,11 +123,9 @@ bool at_stated_line(const Hunk& hunk, size_t line) {
   return hunk.before.line == line + 1;
 }
 
-SameBase same_base(const Source& source, const Hunk& hunk) {
+bool is_of_base(const Source& source, const Hunk& hunk) {
   const std::string& blob = hunk.before.blob;
-  constexpr size_t kDigits = 40;
-  if (blob.empty() || blob.size() > kDigits) return SameBase::kUnknown;
-  return blob_name(source.bytes()).starts_with(blob) ? SameBase::kYes : SameBase::kNo;
+  return !blob.empty() && blob_name(source.bytes()).starts_with(blob);
 }
 
 std::pair<uint32_t, uint32_t> verbatim_bytes(const Source& source, const Hunk& hunk, size_t line) {

@@ -19,9 +19,8 @@ std::vector<size_t> verbatim_places(const Source& source, const Hunk& hunk);
 // Whether the hunk's old side stands at the line that the diff names.
 bool at_stated_line(const Hunk& hunk, size_t line);
 
-// Whether the file has the bytes that the diff was taken from. kUnknown: the diff does not say.
-enum class SameBase { kUnknown, kYes, kNo };
-SameBase same_base(const Source& source, const Hunk& hunk);
+// Whether the file has the bytes that the diff was taken from, as far as the diff names them.
+bool is_of_base(const Source& source, const Hunk& hunk);
 
 // The bytes of the old lines at one of these places.
 std::pair<uint32_t, uint32_t> verbatim_bytes(const Source& source, const Hunk& hunk, size_t line);
