@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "patcher/hunk/rewrite.h"
+#include "patcher/hunk/verbatim.h"
 
 namespace patcher {
 namespace {
@@ -44,7 +45,8 @@ class BlockHunk {
 
   // From the token before the block on, with the rest of its line as far as the target has it.
   void add_context_before() {
-    if (first_ == 0 || place_.begin == 0) return;
+    if (first_ == 0) return add_lines(0, block_.before_begin, 0, UINT32_MAX);
+    if (place_.begin == 0) return;
     const size_t line = base_.line_of(first_ - 1);
     size_t from = first_ - 1;
     size_t there = place_.begin - 1;
@@ -60,7 +62,10 @@ class BlockHunk {
   }
 
   void add_context_behind() {
-    if (last_ >= base_.size() || place_.end >= target_.size()) return;
+    if (last_ == base_.size()) {
+      return add_lines(block_.before_end, base_.source().lines().count(), 0, UINT32_MAX);
+    }
+    if (place_.end == target_.size()) return;
     const size_t line = base_.last_line_of(last_);
     size_t to = last_ + 1;
     size_t there = place_.end + 1;
@@ -98,28 +103,79 @@ class BlockHunk {
   Match match_;
 };
 
+// The block's lines, and so many lines of the base on each side of it.
+Hunk line_hunk(const TokenIndex& base, const std::vector<std::string_view>& after_lines,
+               const ChangeBlock& block, size_t context) {
+  const Lines& lines = base.source().lines();
+  Hunk hunk;
+  const auto add = [&](Kind kind, std::string_view text) {
+    hunk.lines.push_back({.kind = kind, .text = std::string(text)});
+  };
+  for (size_t l = block.before_begin - std::min(context, block.before_begin);
+       l < block.before_begin; ++l)
+    add(Kind::kContext, lines.text(l));
+  for (size_t l = block.before_begin; l < block.before_end; ++l)
+    add(Kind::kRemoved, lines.text(l));
+  for (size_t l = block.after_begin; l < block.after_end; ++l)
+    add(Kind::kAdded, after_lines[l]);
+  for (size_t l = block.before_end; l < std::min(block.before_end + context, lines.count()); ++l)
+    add(Kind::kContext, lines.text(l));
+  return hunk;
+}
+
+// A change between two tokens, of comments: where its lines stand once between these tokens in the
+// target, with as many lines around them as are there.
+std::optional<std::vector<ByteEdit>> line_edits(const TokenIndex& base, const TokenIndex& target,
+                                                const std::vector<std::string_view>& after_lines,
+                                                const ChangeBlock& block,
+                                                const CarriedPlace& place) {
+  const Source& source = target.source();
+  const uint32_t begin = place.begin > 0 ? target.token(place.begin - 1).end : 0;
+  const auto end = place.end < target.size() ? target.token(place.end).begin
+                                             : static_cast<uint32_t>(source.bytes().size());
+  // Two lines may be those around another change, where the third says so: then one alone decides.
+  for (const size_t context : {3, 1}) {
+    const Hunk hunk = line_hunk(base, after_lines, block, context);
+    std::vector<std::vector<ByteEdit>> found;
+    for (const size_t line : verbatim_places(source, hunk)) {
+      std::vector<ByteEdit> edits = verbatim_edits(source, hunk, line);
+      const bool inside = std::all_of(edits.begin(), edits.end(), [&](const ByteEdit& e) {
+        return begin <= e.begin && e.end <= end;
+      });
+      if (inside) found.push_back(std::move(edits));
+    }
+    if (found.size() == 1) return std::move(found.front());
+    if (found.size() > 1) break;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::vector<ByteEdit>> block_edits(const TokenIndex& base, const TokenIndex& target,
                                                  const std::vector<std::string_view>& after_lines,
                                                  const ChangeBlock& block,
                                                  const CarriedPlace& place, std::string& why) {
+  const auto refused = [&](const char* reason) -> std::optional<std::vector<ByteEdit>> {
+    const bool between_tokens = base.at_line(block.before_begin) == base.at_line(block.before_end);
+    auto edits =
+        between_tokens ? line_edits(base, target, after_lines, block, place) : std::nullopt;
+    if (!edits) why = reason;
+    return edits;
+  };
   BlockHunk made(base, target, block, place);
   const Language language = target.source().language();
   const Hunk hunk = whole_tokens(made.hunk(after_lines), language);
   const Side before = make_side(hunk, language, Kind::kRemoved);
   if (before.code.size() != made.match().code.size() || before.code.empty()) {
-    why = "the lines around the change cannot be read by themselves";
-    return std::nullopt;
+    return refused("the lines around the change cannot be read by themselves");
   }
   Rewrite out = rewrite_hunk(target.source(), hunk, before, made.match());
   if (out.absent_comment) {
-    why = "a comment at the removed lines is another one now, or is not there";
-    return std::nullopt;
+    return refused("a comment at the removed lines is another one now, or is not there");
   }
   if (out.lost_comment) {
-    why = "a comment stands behind what is removed";
-    return std::nullopt;
+    return refused("a comment stands behind what is removed");
   }
   return std::move(out.edits);
 }

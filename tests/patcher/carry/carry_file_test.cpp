@@ -281,6 +281,20 @@ TEST(Carry, KeepsCommentsOfOthers) {
             function("f", "  step(x, /*why*/ 2);\n  last(x);\n"));
 }
 
+TEST(Carry, ChangesACommentThatHasGrown) {
+  const auto text = [](const std::string& list) {
+    return "/* Notes:\n *\n" + list + " *\n * Called by the thread.\n */\n" + function("f", "");
+  };
+  const std::string all = " *  - ALL: all\n";
+  const std::string load = " *  - LOAD: when a key\n *          is loaded\n";
+  const std::string miss = " *  - MISS: misses\n";
+  EXPECT_EQ(carried(text(all), text(all + load), text(miss + all)), text(miss + all + load));
+  EXPECT_EQ(carried(text(all + load), text(all), text(miss + all + load)), text(miss + all));
+  // The same lines stand in two lists of it.
+  EXPECT_EQ(refusal(text(all), text(all + load), text(all + " *\n * Others:\n *\n" + all)),
+            "missing: a comment at the removed lines is another one now, or is not there");
+}
+
 TEST(Carry, RefusesALostName) {
   const std::string helper = function("helper", "");
   const std::string before = function("f", "  step(x, 1);\n");
