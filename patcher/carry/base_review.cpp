@@ -26,6 +26,12 @@ std::vector<Finding> BaseReview::objections(size_t i, const FileMap& target,
   return {other};
 }
 
+std::vector<Finding> BaseReview::objections_in_place(size_t i, const FileMap& target,
+                                                     const FileMap& without) const {
+  if (auto stray = strayed_in_place(steps_[i], target, without)) return {std::move(*stray)};
+  return {};
+}
+
 std::vector<std::string> BaseReview::hints(size_t i, const FileMap& on_disk,
                                            const std::string& known) {
   if (!carried_) carried_ = carry_steps(steps_, on_disk, moves_);

@@ -23,6 +23,10 @@ class BaseReview : public Review {
   std::vector<Finding> objections(size_t i, const FileMap& target,
                                   const FileMap& result) const override;
 
+  // Why what is recognised as patch `i` is not in the part of the tree that the patch changes.
+  std::vector<Finding> objections_in_place(size_t i, const FileMap& target,
+                                           const FileMap& without) const override;
+
   // What carry would make of patch `i` on the tree, in the series' turn. `known` is what is told
   // already. The first call carries the whole series.
   std::vector<std::string> hints(size_t i, const FileMap& on_disk,

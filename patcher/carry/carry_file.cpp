@@ -7,6 +7,7 @@
 #include "patcher/carry/block_edits.h"
 #include "patcher/carry/counterpart.h"
 #include "patcher/carry/lost_names.h"
+#include "patcher/carry/near_twin.h"
 #include "patcher/carry/same_places.h"
 #include "patcher/syntax/health.h"
 #include "patcher/text/last_newline.h"
@@ -17,6 +18,7 @@ namespace patcher {
 namespace {
 
 constexpr size_t kAlreadyAround = 8;  // tokens on each side that show an insertion to be there
+constexpr size_t kAlreadyMost = 16;   // places that are looked at
 
 class Carrier {
  public:
@@ -28,6 +30,7 @@ class Carrier {
         after_(after_source_, numbers_),
         target_(target, numbers_),
         kin_(base_, target_),
+        after_kin_(after_, target_, Direction::kUndone),
         after_lines_(text_lines(after)) {}
 
   CarriedFile run() {
@@ -53,10 +56,18 @@ class Carrier {
     const auto blocks = change_blocks(base_source_.bytes(), after_source_.bytes());
     std::vector<size_t> there;  // lines of the blocks that the target has
     for (const ChangeBlock& block : blocks) {
-      // First of all: what is added keeps its neighbours apart where it is there.
+      // First of all: what is added keeps its neighbours apart where it is
+      // there.
       Finding failure;
       const auto ranges = finder.ranges(block, failure);
-      if (ranges && is_there(block, *ranges)) {
+      const There known = ranges ? is_there(block, *ranges) : There::kNo;
+      if (known == There::kMaybe) {
+        return refuse(Verdict::kOutdated, block.before_begin + 1,
+                      "the added lines may be there already: something that "
+                      "looks like the place "
+                      "has them");
+      }
+      if (known == There::kYes) {
         there.push_back(block.before_begin + 1);
         continue;
       }
@@ -68,6 +79,14 @@ class Carrier {
         return;
       }
       if (!is_kin(block, *place, *ranges)) return;
+      if (const auto twin = near_twin(base_, after_, target_, block, *place)) {
+        if (!open_ && touches(block, *place, *twin)) {
+          there.push_back(block.before_begin + 1);
+          continue;
+        }
+        out_.failure = twin_finding(base_, target_, block, *twin);
+        return;
+      }
       std::string why;
       auto edits = block_edits(base_, target_, after_lines_, block, *place, why);
       if (!edits) return refuse(Verdict::kMissing, block.before_begin + 1, why);
@@ -83,20 +102,46 @@ class Carrier {
            fmt::format("{} of {} changed places are there already", there.size(), blocks.size()));
   }
 
-  // An insertion's neighbours may be there on both sides of it when the target has it already.
-  bool is_there(const ChangeBlock& block, const PlaceFinder::Ranges& in) const {
-    if (!block.inserts()) return false;
+  // An insertion's neighbours may be there on both sides of it when the target
+  // has it already, or when another part has what looks like it.
+  enum class There { kNo, kMaybe, kYes };
+  There is_there(const ChangeBlock& block, const PlaceFinder::Ranges& in) const {
+    if (!block.inserts()) return There::kNo;
     const size_t first = after_.at_line(block.after_begin);
     const size_t last = after_.at_line(block.after_end);
-    if (first == last) return false;
+    if (first == last) return There::kNo;
     const size_t begin = first - std::min(first, kAlreadyAround);
-    const size_t end = std::min(last + kAlreadyAround, after_.size());
-    for (const size_t at : target_.find(after_.run(begin, end), in.target)) {
-      const CarriedPlace place{.begin = at + (first - begin), .end = at + (first - begin)};
-      if (kin_.check(block, added(block), place, in.base, in.target).kinship != Kinship::kRefuted)
-        return true;
+    const auto run = after_.run(begin, std::min(last + kAlreadyAround, after_.size()));
+    const auto hits = target_.find(run, in.target, kAlreadyMost);
+    // What the base has as often is not new.
+    const bool fresh = hits.size() > base_.find(run, in.base, kAlreadyMost).size();
+    const ChangeBlock undone{.before_begin = block.after_begin,
+                             .before_end = block.after_end,
+                             .after_begin = block.before_begin,
+                             .after_end = block.before_end};
+    Finding unknown;
+    const auto ranges = PlaceFinder(after_, target_).ranges(undone, unknown);
+    There out = There::kNo;
+    for (const size_t at : hits) {
+      const size_t there = at + (first - begin);
+      const CarriedPlace place{.begin = there, .end = there + (last - first)};
+      const Kinship kin =
+          ranges ? after_kin_.check(undone, "", place, ranges->base, ranges->target).kinship
+                 : Kinship::kOpen;
+      if (kin == Kinship::kProven) return There::kYes;
+      if (kin != Kinship::kRefuted && fresh) out = There::kMaybe;
     }
-    return false;
+    return out == There::kMaybe && merged() == target_source_.bytes() ? There::kYes : out;
+  }
+
+  std::optional<std::string> merged() const {
+    return merge_lines(base_source_.bytes(), after_source_.bytes(), target_source_.bytes());
+  }
+
+  // Whether the target's own lines stand right at the place.
+  bool touches(const ChangeBlock& block, const CarriedPlace& place, size_t twin) const {
+    const size_t size = after_.at_line(block.after_end) - after_.at_line(block.after_begin);
+    return twin == place.begin || twin + size == place.begin;
   }
 
   std::string_view added(const ChangeBlock& block) const {
@@ -106,8 +151,8 @@ class Carrier {
     return "";
   }
 
-  // Whether the place is that of the block, and not of what looks like it. What only another
-  // witness can decide waits for it.
+  // Whether the place is that of the block, and not of what looks like it. What
+  // only another witness can decide waits for it.
   bool is_kin(const ChangeBlock& block, const CarriedPlace& place, const PlaceFinder::Ranges& in) {
     const KinshipAnswer answer = kin_.check(block, added(block), place, in.base, in.target);
     if (answer.kinship == Kinship::kProven) return true;
@@ -127,11 +172,13 @@ class Carrier {
     const size_t line = block.before_begin + 1;
     f.message = place.choice == CarriedPlace::Choice::kOneSided
                     ? fmt::format(
-                          "of the neighbours of the lines added at line {} only one is still "
+                          "of the neighbours of the lines added at line {} "
+                          "only one is still "
                           "there; that they stand beside it was a choice",
                           line)
                     : fmt::format(
-                          "other lines are between the neighbours of the lines added at "
+                          "other lines are between the neighbours of the lines added "
+                          "at "
                           "line {} now; that they stand at the blank line was a choice",
                           line);
     out_.notes.push_back(std::move(f));
@@ -171,12 +218,12 @@ class Carrier {
 
   // Whether git's merge comes to the same result, but for white space.
   bool agrees(const std::string& bytes) const {
-    const auto merged =
-        merge_lines(base_source_.bytes(), after_source_.bytes(), target_source_.bytes());
-    return merged && without_blanks(*merged) == without_blanks(bytes);
+    const auto by_lines = merged();
+    return by_lines && without_blanks(*by_lines) == without_blanks(bytes);
   }
 
-  // Whether the last line ends in a newline is a change too, where the target has it as the base.
+  // Whether the last line ends in a newline is a change too, where the target
+  // has it as the base.
   void end_as_changed(std::string& bytes) const {
     const bool before = base_source_.bytes().ends_with('\n');
     const bool after = after_source_.bytes().ends_with('\n');
@@ -200,6 +247,7 @@ class Carrier {
   TokenIndex after_;
   TokenIndex target_;
   Counterparts kin_;
+  Counterparts after_kin_;
   std::optional<Finding> open_;  // a place that a second witness must confirm
   std::vector<std::string_view> after_lines_;
   std::vector<ByteEdit> edits_;

@@ -35,7 +35,7 @@ class PatchCarrier {
 
   CarriedPatch run(FileMap& result) {
     const Judgement now = judge(without_origin(*from_.patch), onto_);
-    if (now.verdict == Verdict::kAlreadyApplied || now.verdict == Verdict::kObsolete) {
+    if (now.verdict == Verdict::kAlreadyApplied && is_in_its_part()) {
       out_.outcome = CarryOutcome::kObsolete;
     } else if (now.verdict == Verdict::kApplies && from_.told_apart &&
                !strayed(from_, onto_, now.after)) {
@@ -57,6 +57,11 @@ class PatchCarrier {
   }
   void fail(Verdict verdict, const std::string& path, std::string message) {
     out_.findings.push_back(finding(verdict, path, std::move(message)));
+  }
+
+  bool is_in_its_part() const {
+    const auto without = take_off(without_origin(*from_.patch), onto_);
+    return without && !strayed_in_place(from_, onto_, *without);
   }
 
   void reanchor(FileMap& result) {

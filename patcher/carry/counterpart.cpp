@@ -13,6 +13,9 @@ using Tokens = std::vector<uint32_t>;
 
 // From this share of common tokens on two parts look alike.
 constexpr double kAlike = 0.6;
+// At whose edge something is added is the same part with less in common only if
+// another witness says so.
+constexpr double kSameEdge = 0.5;
 // How much more of what tells them apart must speak for one than for the other.
 constexpr double kClearly = 0.5;
 // Equal tokens around a place that make another one look like it.
@@ -44,7 +47,8 @@ double likeness(const Tokens& a, const Tokens& b) {
   return all == 0 ? 0 : 2.0 * static_cast<double>(common(a, b).size()) / static_cast<double>(all);
 }
 
-// How much each token tells of a part: less, the more of the parts beside each other have it.
+// How much each token tells of a part: less, the more of the parts beside each
+// other have it.
 class Weights {
  public:
   void add(const std::vector<Tokens>& parts) {
@@ -67,7 +71,8 @@ class Weights {
   std::unordered_map<uint32_t, size_t> most_;
 };
 
-// Whether `one` is the counterpart of `own` and not of `rival`, which looks like it.
+// Whether `one` is the counterpart of `own` and not of `rival`, which looks
+// like it.
 Kinship decide(const Tokens& one, const Tokens& own, const Tokens& rival, const Weights& weights) {
   const Tokens for_own = without(own, rival);
   const Tokens for_rival = without(rival, own);
@@ -82,7 +87,8 @@ Kinship decide(const Tokens& one, const Tokens& own, const Tokens& rival, const 
   return own_share - rival_share < kClearly ? Kinship::kOpen : Kinship::kProven;
 }
 
-// Edit costs of a against the prefixes of b: how many tokens to remove and to add.
+// Edit costs of a against the prefixes of b: how many tokens to remove and to
+// add.
 std::vector<uint32_t> costs(const Tokens& a, const Tokens& b) {
   std::vector<uint32_t> row(b.size() + 1);
   for (size_t j = 0; j < row.size(); ++j)
@@ -100,8 +106,12 @@ std::vector<uint32_t> costs(const Tokens& a, const Tokens& b) {
 
 }  // namespace
 
-Counterparts::Counterparts(const TokenIndex& base, const TokenIndex& target)
-    : base_(base), target_(target), base_parts_(base), target_parts_(target) {}
+Counterparts::Counterparts(const TokenIndex& base, const TokenIndex& target, Direction direction)
+    : direction_(direction),
+      base_(base),
+      target_(target),
+      base_parts_(base),
+      target_parts_(target) {}
 
 Tokens Counterparts::tokens_of(const TokenIndex& file, const Part& part) {
   Tokens out = file.run(part.begin, part.end);
@@ -111,25 +121,29 @@ Tokens Counterparts::tokens_of(const TokenIndex& file, const Part& part) {
 
 // The two parts, by those beside them that look alike.
 KinshipAnswer Counterparts::level(const Outline::Level& base, const Outline::Level& target,
-                                  bool at_edge) const {
+                                  Ends from, Ends to, bool at_edge) const {
   const auto all = [](const TokenIndex& file, const Outline::Level& level) {
     std::vector<Tokens> out{tokens_of(file, level.part)};
     for (const Part& part : level.siblings)
       out.push_back(tokens_of(file, part));
     return out;
   };
-  const std::vector<Tokens> before = all(base_, base);
-  const std::vector<Tokens> now = all(target_, target);
+  std::vector<Tokens> before = all(base_, base);
+  std::vector<Tokens> now = all(target_, target);
   Weights weights;
   weights.add(before);
   weights.add(now);
+  if (direction_ == Direction::kUndone) {
+    before[0] = without(before[0], tokens_of(base_, {from.base, to.base}));
+    now[0] = without(now[0], tokens_of(target_, {from.target, to.target}));
+  }
   KinshipAnswer out;
   const auto weigh = [&](const std::vector<Tokens>& parts, const Outline::Level& level,
                          const Tokens& one, bool in_base) {
     for (size_t i = 1; i < parts.size(); ++i) {
       const double alike = likeness(one, parts[i]);
       const bool better =
-          (at_edge || !level.paragraph) && alike >= kAlike && alike > likeness(one, parts[0]);
+          (at_edge || !level.paragraph) && alike >= kAlike && alike >= likeness(one, parts[0]);
       if (!better && likeness(parts[0], parts[i]) < kAlike) continue;
       const Kinship k = decide(one, parts[0], parts[i], weights);
       if (k <= out.kinship) continue;
@@ -157,7 +171,8 @@ const Outline::Level* Counterparts::most_alike(const Outline::Level& base,
   return best;
 }
 
-// Another place of the base that has around it what the target has around the place.
+// Another place of the base that has around it what the target has around the
+// place.
 std::optional<size_t> Counterparts::look_alike(Ends from, Ends to, const Part& in_base) const {
   const bool lines = base_.source().language() == Language::kLines;
   const size_t enough = lines ? kAlikeLines : kAlikeAround;
@@ -181,8 +196,12 @@ std::optional<size_t> Counterparts::look_alike(Ends from, Ends to, const Part& i
   return std::nullopt;
 }
 
-// Whether an alignment of the two that costs no more, or about the same, leads elsewhere.
-bool Counterparts::led_elsewhere(Ends at, Part in_base, Part in_target) const {
+// Whether an alignment of the two that costs no more, or about the same, leads
+// elsewhere.
+bool Counterparts::led_elsewhere(Ends from, Ends to, Part in_base, Part in_target,
+                                 AtEdge edge) const {
+  const size_t half = (to.base - from.base) / 2;
+  const Ends at{from.base + half, from.target + half};
   const auto cut = [](Part range, size_t middle) {
     return Part{std::max(range.begin, middle - std::min(middle, kWindow)),
                 std::min(range.end, middle + kWindow)};
@@ -208,11 +227,39 @@ bool Counterparts::led_elsewhere(Ends at, Part in_base, Part in_target) const {
   const size_t near = lines ? 1 : kNear;
   for (size_t j = 0; j < cost.size(); ++j) {
     if (distance(j, place) < near || cost[j] > cost[place] + kAboutSame) continue;
-    // What was only added at the place is passed at no cost, unless it repeats what stands there.
+    // What was only added at the place is passed at no cost, unless it repeats
+    // what stands there.
     const bool run = j + near > first && j < last + near;
     if (!run || continues(at.base, t.begin + j)) return true;
+    if (t.begin + j >= half && is_there_too(from, to, t.begin + j - half)) return true;
+    if (edge != AtEdge::kNone && ends_as_well(at, t.begin + j, edge)) return true;
   }
   return false;
+}
+
+// Whether what is changed stands at another place of the target too.
+bool Counterparts::is_there_too(Ends from, Ends to, size_t other) const {
+  const size_t size = to.base - from.base;
+  return size > 0 && other + size <= target_.size() &&
+         base_.run(from.base, to.base) == target_.run(other, other + size);
+}
+
+// Whether the part that the place is the edge of may as well end, or begin, at
+// another one.
+bool Counterparts::ends_as_well(Ends at, size_t other, AtEdge edge) const {
+  const auto equal = [&](size_t there) {
+    size_t n = 0;
+    while (n < kFarthest &&
+           (edge == AtEdge::kEnd
+                ? n < at.base && n < there &&
+                      base_.number(at.base - n - 1) == target_.number(there - n - 1)
+                : at.base + n < base_.size() && there + n < target_.size() &&
+                      base_.number(at.base + n) == target_.number(there + n)))
+      ++n;
+    return n;
+  };
+  const size_t here = equal(at.target);
+  return here >= kContinues && equal(other) >= here;
 }
 
 // Whether the same tokens are on both sides of two places.
@@ -220,14 +267,16 @@ bool Counterparts::continues(size_t in_base, size_t in_target) const {
   const auto same = [&](size_t b, size_t t) {
     return b < base_.size() && t < target_.size() && base_.number(b) == target_.number(t);
   };
-  for (size_t i = 0; i < kContinues; ++i) {
+  const size_t enough = base_.source().language() == Language::kLines ? 1 : kContinues;
+  for (size_t i = 0; i < enough; ++i) {
     if (!same(in_base + i, in_target + i)) return false;
     if (in_base <= i || in_target <= i || !same(in_base - i - 1, in_target - i - 1)) return false;
   }
   return true;
 }
 
-// Whether what is changed is there once in either file, and long enough to be no chance.
+// Whether what is changed is there once in either file, and long enough to be
+// no chance.
 bool Counterparts::says_itself(Ends from, Ends to) const {
   const size_t fewest =
       base_.source().language() == Language::kLines ? kAlikeLines : kTellingTokens;
@@ -260,19 +309,25 @@ KinshipAnswer Counterparts::check(const ChangeBlock& block, std::string_view add
   const auto own = base_parts_.around(from.base, to.base, edge, around_base);
   edge.indent = target_parts_.indent_as(from.target, edge.indent, base_parts_, from.base);
   const auto there = target_parts_.around(from.target, to.target, edge, around_target);
-  const size_t middle = (to.base - from.base) / 2;
-  const Ends at{from.base + middle, from.target + middle};
   KinshipAnswer open;
-  // From the outermost on, so that each level is inside of those that are known to be the same.
+  bool strange = false;
+  // From the outermost on, so that each level is inside of those that are known
+  // to be the same.
   for (size_t i = own.size(); i-- > 0;) {
     const Outline::Level* best = most_alike(own[i], there);
     const bool at_edge =
         from.base == to.base && (own[i].part.begin == from.base || own[i].part.end == from.base);
     if (best == nullptr && at_edge) return {.kinship = Kinship::kRefuted};
     if (best == nullptr) continue;
-    const KinshipAnswer answer = level(own[i], *best, at_edge);
+    const KinshipAnswer answer = level(own[i], *best, from, to, at_edge);
     if (answer.kinship == Kinship::kRefuted) return answer;
-    if (answer.kinship == Kinship::kOpen && led_elsewhere(at, around_base, around_target)) {
+    const AtEdge side = !at_edge                       ? AtEdge::kNone
+                        : own[i].part.end == from.base ? AtEdge::kEnd
+                                                       : AtEdge::kBegin;
+    strange = strange || (at_edge && likeness(tokens_of(base_, own[i].part),
+                                              tokens_of(target_, best->part)) < kSameEdge);
+    if (answer.kinship == Kinship::kOpen &&
+        led_elsewhere(from, to, around_base, around_target, side)) {
       open = answer;
       open.kinship = Kinship::kTied;
     }
@@ -281,8 +336,9 @@ KinshipAnswer Counterparts::check(const ChangeBlock& block, std::string_view add
   }
   if (says_itself(from, to)) return {};
   if (open.kinship == Kinship::kTied) return open;
+  if (strange) return {.kinship = Kinship::kOpen};
   const auto alike = look_alike(from, to, around_base);
-  if (alike && led_elsewhere(at, around_base, around_target)) {
+  if (alike && led_elsewhere(from, to, around_base, around_target, AtEdge::kNone)) {
     return {.kinship = Kinship::kOpen, .rival = *alike, .rival_in_base = true};
   }
   return {};

@@ -4,23 +4,26 @@
 
 #include <algorithm>
 
+#include "patcher/carry/near_twin.h"
 #include "patcher/text/line_merge.h"
 
 namespace patcher {
 namespace {
 
-// One file of a patch: its change in the base, and what the patch made of the target.
+// One file of a patch: its change in the base, and what the patch made of the
+// target.
 class FileComparison {
  public:
   FileComparison(const Source& base, const Source& after, const Source& target,
-                 const Source& result)
-      : base_(base, numbers_),
+                 const Source& result, Direction direction)
+      : direction_(direction),
+        base_(base, numbers_),
         after_(after, numbers_),
         target_(target, numbers_),
         result_(result, numbers_) {}
 
   std::optional<Finding> run() const {
-    const Counterparts kin(base_, target_);
+    const Counterparts kin(base_, target_, direction_);
     const PlaceFinder finder(base_, target_);
     auto there = change_blocks(target_.source().bytes(), result_.source().bytes());
     std::optional<Finding> open;
@@ -39,6 +42,12 @@ class FileComparison {
       const CodeRange all_target{0, static_cast<uint32_t>(target_.size())};
       const KinshipAnswer answer = kin.check(block, added(block), place, in ? in->base : all_base,
                                              in ? in->target : all_target);
+      const bool stands_twice =
+          direction_ == Direction::kDone && answer.kinship != Kinship::kRefuted;
+      if (const auto twin = stands_twice ? near_twin(base_, after_, target_, block, place)
+                                         : std::optional<size_t>()) {
+        return twin_finding(base_, target_, block, *twin);
+      }
       if (answer.kinship == Kinship::kProven) continue;
       Finding f = stray_finding(base_, target_, block, place, answer);
       if (answer.kinship != Kinship::kOpen) return f;
@@ -69,12 +78,36 @@ class FileComparison {
     return merged && without_blanks(*merged) == without_blanks(result_.source().bytes());
   }
 
+  const Direction direction_;
   TokenNumbers numbers_;
   TokenIndex base_;
   TokenIndex after_;
   TokenIndex target_;
   TokenIndex result_;
 };
+
+// The versions of one file, as FileComparison takes them.
+struct ComparedFile {
+  FileState base;
+  FileState after;
+  FileState target;
+  FileState result;
+};
+
+std::optional<Finding> compared(const BaseStep& from, const ComparedFile& file,
+                                Direction direction) {
+  const auto all = {&file.base, &file.after, &file.target, &file.result};
+  if (!std::all_of(all.begin(), all.end(), [](const FileState* s) {
+        return s->exists() && s->source->bad_bytes().empty();
+      }))
+    return std::nullopt;
+  if (file.base.source->bytes() == file.target.source->bytes()) return std::nullopt;
+  auto found = FileComparison(*file.base.source, *file.after.source, *file.target.source,
+                              *file.result.source, direction)
+                   .run();
+  if (found) found->origin = {.file = from.patch->name, .line = 1, .column = 1};
+  return found;
+}
 
 }  // namespace
 
@@ -99,7 +132,8 @@ Finding stray_finding(const TokenIndex& base, const TokenIndex& target, const Ch
   }
   f.message = answer.rival_in_base
                   ? fmt::format(
-                        "{} what line {} of the old base has, which looks like what was changed; "
+                        "{} what line {} of the old base has, which looks like "
+                        "what was changed; "
                         "that may be gone",
                         sure ? "this is" : "this may be", line(of_rival, answer.rival))
                   : fmt::format("what was changed {} rather at line {}, which looks alike",
@@ -107,21 +141,42 @@ Finding stray_finding(const TokenIndex& base, const TokenIndex& target, const Ch
   return f;
 }
 
+Finding twin_finding(const TokenIndex& base, const TokenIndex& target, const ChangeBlock& block,
+                     size_t twin) {
+  const uint32_t byte = target.token(twin).begin;
+  return {.verdict = Verdict::kOutdated,
+          .place = target.source().place(byte),
+          .origin = {.file = base.source().path(),
+                     .line = static_cast<int>(block.before_begin) + 1,
+                     .column = 1},
+          .message =
+              "collision: the tree has the added lines of its own by "
+              "now, beside the place "
+              "where the patch adds them"};
+}
+
 std::optional<Finding> strayed(const BaseStep& from, const FileMap& target, const FileMap& result) {
   for (const std::string& path : from.paths) {
     const std::string old_path = from.path_before(path);
-    const FileState before = from.before.get(old_path);
-    const FileState after = from.after.get(path);
-    const FileState there = target.get(old_path);
-    const FileState made = result.get(path);
-    if (!before.exists() || !after.exists() || !there.exists() || !made.exists()) continue;
-    if (before.source->bytes() == there.source->bytes()) continue;
-    const bool readable = before.source->bad_bytes().empty() && after.source->bad_bytes().empty() &&
-                          there.source->bad_bytes().empty() && made.source->bad_bytes().empty();
-    if (!readable) continue;
-    auto found = FileComparison(*before.source, *after.source, *there.source, *made.source).run();
+    auto found = compared(
+        from,
+        {from.before.get(old_path), from.after.get(path), target.get(old_path), result.get(path)},
+        Direction::kDone);
+    if (found) return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> strayed_in_place(const BaseStep& from, const FileMap& target,
+                                        const FileMap& without) {
+  for (const std::string& path : from.paths) {
+    const std::string old_path = from.path_before(path);
+    auto found = compared(
+        from,
+        {from.after.get(path), from.before.get(old_path), target.get(path), without.get(old_path)},
+        Direction::kUndone);
     if (!found) continue;
-    found->origin = {.file = from.patch->name, .line = 1, .column = 1};
+    found->message = "what the patch makes is there, but: " + found->message;
     return found;
   }
   return std::nullopt;

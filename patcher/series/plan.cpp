@@ -50,7 +50,9 @@ class ApplyPlanner {
       PatchPlan p = blank_plan(series_, i, state.states[i]);
       p.after = state.states[i + 1];
       p.verdict = Verdict::kAlreadyApplied;
-      if (in_tree_ == InTree::kUpstream) obsolete(p, "its change is in the tree");
+      if (review_ != nullptr) review_in_place(p, p.after, p.before);
+      if (in_tree_ == InTree::kUpstream && p.verdict == Verdict::kAlreadyApplied)
+        obsolete(p, "its change is in the tree");
       plan_.patches.push_back(std::move(p));
     }
     try_ahead(series_, state.applied, plan_.on_disk, cache_);
@@ -78,6 +80,10 @@ class ApplyPlanner {
         if (is_news(note)) p.notes.push_back(std::move(note));
       }
       p.after = std::move(j.after);
+      if (p.verdict == Verdict::kAlreadyApplied && review_ != nullptr) {
+        if (const auto without = take_off(*p.patch, p.before, cache_))
+          review_in_place(p, p.before, *without);
+      }
       if (p.verdict == Verdict::kAlreadyApplied) already(p);
       if (p.verdict == Verdict::kApplies && review_ != nullptr) review(p);
     }
@@ -101,6 +107,11 @@ class ApplyPlanner {
     if (p.findings.empty()) return;
     p.verdict = p.findings.front().verdict;
     p.after = p.before;
+  }
+
+  void review_in_place(PatchPlan& p, const FileMap& target, const FileMap& without) const {
+    p.findings = review_->objections_in_place(p.number - 1, target, without);
+    if (!p.findings.empty()) p.verdict = p.findings.front().verdict;
   }
 
   // What there is to note of a file is told once, with the first patch that changes it; its numbers

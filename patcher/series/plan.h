@@ -18,6 +18,10 @@ class Review {
   // Why patch `i` (from 0), which makes `result` of `target`, must not; empty when it may.
   virtual std::vector<Finding> objections(size_t i, const FileMap& target,
                                           const FileMap& result) const = 0;
+  // Why patch `i`, which is recognised in `target` and leaves `without` when taken off, is not
+  // there for all that; empty when it is.
+  virtual std::vector<Finding> objections_in_place(size_t i, const FileMap& target,
+                                                   const FileMap& without) const = 0;
   // Where patch `i`, which has no place on the tree, would have one. `known` is what is told
   // already.
   virtual std::vector<std::string> hints(size_t i, const FileMap& on_disk,

@@ -75,6 +75,33 @@ TEST_F(BaseCheck, RefusesAFunctionThatUpstreamHasAddedToo) {
   EXPECT_TRUE(holds(s_.err, "collision: the patch adds `late(int)`")) << s_.err;
 }
 
+TEST_F(BaseCheck, RefusesAStatementThatUpstreamHasAddedToo) {
+  file("a.cpp", "int f(int x) {\n  one(x);\n  two(x);\n  last(x);\n  return x;\n}\n",
+       "int f(int x) {\n  note(x, 7);\n  one(x);\n  two(x);\n  last(x);\n  return x;\n}\n");
+  s_.patch("1.patch", "--- a.cpp\n+++ a.cpp\n@@ f @@\n   last(x);\n+  note(x, 7);\n   return x;\n");
+  EXPECT_EQ(s_.run({"check"}), 0) << s_.err;
+  EXPECT_EQ(run("check"), 20);
+  EXPECT_TRUE(holds(s_.err, "collision: the tree has the added lines of its own by now")) << s_.err;
+}
+
+// Upstream has removed what the patch changes, and what is beside it looks like the patch's result.
+TEST_F(BaseCheck, DoesNotTakeASiblingForTheAppliedPatch) {
+  const auto entry = [](const std::string& name, const std::string& flags) {
+    return "    {\n        .name = \"" + name + "\",\n        .run = any,\n" + flags + "    },\n";
+  };
+  const std::string head = "static const struct op ops[] = {\n";
+  const std::string get = entry("get", "        .flags = WRITE,\n");
+  const std::string put = entry("put", "");
+  file("t.c", head + get + put + "};\n", head + get + "};\n");
+  s_.patch("1.diff",
+           "--- a/t.c\n+++ b/t.c\n@@ -8,3 +8,4 @@\n         .run = any,\n+        .flags = WRITE,\n"
+           "     },\n };\n");
+  EXPECT_EQ(run("check"), 12) << s_.err;
+  EXPECT_TRUE(holds(s_.err, "what the patch makes is there, but: ")) << s_.err;
+  s_.file("t.c", head + get + entry("put", "        .flags = WRITE,\n") + "};\n");
+  EXPECT_EQ(run("check"), 0) << s_.err;
+}
+
 // A member of a type that another file defines: the whole tree says whether it is gone.
 TEST_F(BaseCheck, RefusesANameThatNoFileHasAnyMore) {
   const std::string body = "int f(params p) {\n  first(p);\n  return 0;\n}\n";

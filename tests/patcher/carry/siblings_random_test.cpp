@@ -13,6 +13,7 @@
 
 #include "patcher/carry/base_review.h"
 #include "patcher/foreign/unified.h"
+#include "patcher/series/plan.h"
 #include "patcher/text/lines.h"
 #include "tests/patcher/one_file.h"
 #include "tests/patcher/scratch.h"
@@ -66,6 +67,7 @@ struct PartText {
   Texts lines = {};       // of its body, by their place in the base
   size_t name_after = 0;  // where the named line stands among them
   bool own = false;       // it is the patch's
+  bool has = false;       // the patch's change, without the patch
   bool fresh = false;     // upstream made or renamed it
 };
 
@@ -86,7 +88,7 @@ class Trial {
           out += fmt::format(fmt::runtime(kind_.named), part.name);
         }
         if (i == part.lines.size()) break;
-        const bool here = changes(part) && i == line_;
+        const bool here = (part.has || changes(part)) && i == line_;
         if (here && change_ == Change::kDelete) continue;
         out += line(here && change_ == Change::kReplace ? "changed" : part.lines[i]);
         if (here && change_ == Change::kInsert) out += line("added");
@@ -110,6 +112,11 @@ class Trial {
     });
   }
   bool alive() const { return std::any_of(target_.begin(), target_.end(), own); }
+  // Whether upstream has done the patch's change to its part.
+  bool done() const {
+    return std::any_of(target_.begin(), target_.end(),
+                       [](const PartText& part) { return part.own && part.has; });
+  }
   const std::string& story() const { return story_; }
 
   // The patch as a diff with so many lines of context.
@@ -173,6 +180,7 @@ class Trial {
     base_[below(parts)].own = true;
     line_ = below(lines);
     change_ = static_cast<Change>(below(3));
+    if (PartText& other = base_[below(parts)]; below(4) == 0 && !other.own) other.has = true;
     target_ = base_;
     for (size_t n = 1 + below(2); n > 0; --n)
       drift();
@@ -188,7 +196,7 @@ class Trial {
     const size_t at = below(target_.size());
     PartText& part = target_[at];
     const auto tell = [&](const std::string& what) { story_ += what + " " + part.name + "; "; };
-    switch (below(6)) {
+    switch (below(7)) {
       case 0:
       case 1:
         if (target_.size() < 2) return;
@@ -216,6 +224,10 @@ class Trial {
         part.name = next_name();
         part.fresh = true;
         return;
+      case 5:
+        tell("do the patch's change to");
+        part.has = true;
+        return;
       default: {
         const size_t i = below(part.lines.size());
         if (part.own && i == line_) return;
@@ -235,35 +247,51 @@ class Trial {
   std::string story_;
 };
 
+// How often each thing happened.
+struct Tally {
+  size_t alive = 0;       // trials whose part is still there
+  size_t carried = 0;     // of these, by carry
+  size_t applied = 0;     // and by apply with the base
+  size_t recognised = 0;  // and found there again by the second run
+  size_t wrong = 0;       // trials in which something was said or done of another part
+};
+
 class Siblings : public testing::TestWithParam<size_t> {
  protected:
-  void expect_right(const char* verb, unsigned seed, const Trial& trial, const FileMap& result) {
-    const std::string made = result.get(kind().path).source->bytes();
-    ++placed_;
-    if (trial.right(made)) return;
-    ADD_FAILURE() << kind().name << " " << seed << ", " << verb << ": " << trial.story() << "\n"
+  static constexpr size_t kShown = 3;  // failures
+
+  const Kind& kind() const { return kKinds[GetParam()]; }
+  std::string bytes(const FileMap& tree_of) const {
+    return tree_of.get(kind().path).source->bytes();
+  }
+
+  void wrong(const std::string& what, const Trial& trial, const std::string& made) {
+    if (++tally_.wrong > kShown) return;
+    ADD_FAILURE() << kind().name << " " << seed_ << ", " << what << ": " << trial.story() << "\n"
                   << "--- the patch makes\n"
                   << trial.after() << "--- of the target\n"
                   << trial.target() << "--- this\n"
                   << made;
   }
-  const Kind& kind() const { return kKinds[GetParam()]; }
+
+  // The patch, with a diff's few lines of context or with the anchors that import finds.
+  Patch patch_for(Trial& trial) const {
+    if (seed_ % 2 == 0) return patch_of("p.patch", trial.diff());
+    const Imported imported =
+        import_change({.name = "p.patch",
+                       .subject = "s",
+                       .why = "w",
+                       .files = {{kind().path, kind().path, trial.base(), trial.after()}}});
+    return parse_patch("p.patch", imported.text);
+  }
 
   void run(unsigned seed) {
+    seed_ = seed;
     Trial trial(kind(), seed);
     if (trial.base() == trial.after()) return;
-    Patch patch;
-    if (seed % 2 == 0) {
-      patch = patch_of("p.patch", trial.diff());
-    } else {
-      const Imported imported =
-          import_change({.name = "p.patch",
-                         .subject = "s",
-                         .why = "w",
-                         .files = {{kind().path, kind().path, trial.base(), trial.after()}}});
-      if (!imported.errors.empty()) return;
-      patch = parse_patch("p.patch", imported.text);
-    }
+    Series series;
+    series.patches.push_back(patch_for(trial));
+    const Patch& patch = series.patches.front();
     if (!patch.usable()) return;  // removes at an edge, say
     BaseStep step{.patch = &patch,
                   .paths = {kind().path},
@@ -271,34 +299,54 @@ class Siblings : public testing::TestWithParam<size_t> {
                   .after = tree(trial.after())};
     const Judgement in_base = judge(patch, step.before);
     step.told_apart = in_base.verdict == Verdict::kApplies && in_base.after.same_as(step.after);
-    FileMap target = tree(trial.target());
-    alive_ += trial.alive() ? 1 : 0;
-    FileMap carried = target;
-    const CarriedPatch c = carry_patch(step, carried, MoveRule::kRefuse);
-    if (c.outcome != CarryOutcome::kNeedsPerson) expect_right("carry", seed, trial, carried);
-    if (c.outcome != CarryOutcome::kNeedsPerson && trial.alive()) ++carried_;
-    const Judgement judged = judge(patch, target);
-    if (judged.verdict != Verdict::kApplies) return;
-    const BaseReview review({step}, "", MoveRule::kRefuse);
-    if (review.objections(0, target, judged.after).empty()) {
-      expect_right("check --base", seed, trial, judged.after);
-    }
+    tally_.alive += trial.alive() && !trial.done() ? 1 : 0;
+    carry(step, trial);
+    apply(series, step, trial);
   }
 
-  size_t alive_ = 0;    // trials whose part is still there
-  size_t carried_ = 0;  // of these
-  size_t placed_ = 0;
+  void carry(const BaseStep& step, const Trial& trial) {
+    FileMap carried = tree(trial.target());
+    const CarriedPatch c = carry_patch(step, carried, MoveRule::kRefuse);
+    if (c.outcome == CarryOutcome::kNeedsPerson) return;
+    if (!trial.right(bytes(carried))) {
+      wrong(std::string(outcome_name(c.outcome)), trial, bytes(carried));
+    }
+    tally_.carried += trial.alive() && !trial.done() ? 1 : 0;
+  }
+
+  void apply(const Series& series, const BaseStep& step, const Trial& trial) {
+    BaseReview review({step}, "", MoveRule::kRefuse);
+    const Plan plan = plan_apply(series, tree(trial.target()), &review);
+    if (plan.verdict() == Verdict::kAlreadyApplied || plan.verdict() == Verdict::kObsolete) {
+      if (!trial.right(trial.target())) wrong("nothing to do", trial, trial.target());
+      return;
+    }
+    if (plan.refused()) return;
+    if (!trial.right(bytes(plan.result))) wrong("apply --base", trial, bytes(plan.result));
+    if (!trial.alive() || trial.done()) return;
+    ++tally_.applied;
+    const Plan again = plan_apply(series, tree(bytes(plan.result)), &review);
+    tally_.recognised += again.verdict() == Verdict::kAlreadyApplied ? 1 : 0;
+    if (again.verdict() == Verdict::kApplies) wrong("second apply", trial, bytes(again.result));
+  }
+
+  unsigned seed_ = 0;
+  Tally tally_;
 };
 
 TEST_P(Siblings, AreNotTakenForTheOneThatIsGone) {
   const char* more = std::getenv("SIBLING_TRIALS");
   const unsigned trials = more != nullptr ? static_cast<unsigned>(std::atoi(more)) : 150;
-  for (unsigned seed = 1; seed <= trials && !HasFailure(); ++seed)
+  for (unsigned seed = 1; seed <= trials; ++seed)
     run(seed);
-  RecordProperty("alive", static_cast<int>(alive_));
-  RecordProperty("carried", static_cast<int>(carried_));
-  if (more != nullptr) fmt::print("{}: {} alive, {} carried\n", kind().name, alive_, carried_);
-  EXPECT_GT(4 * carried_, alive_) << "a refusal is no failure, but most must not be one";
+  RecordProperty("alive", static_cast<int>(tally_.alive));
+  RecordProperty("carried", static_cast<int>(tally_.carried));
+  if (more != nullptr) {
+    fmt::print("{}: {} alive, {} carried, {} applied, {} recognised, {} wrong\n", kind().name,
+               tally_.alive, tally_.carried, tally_.applied, tally_.recognised, tally_.wrong);
+  }
+  EXPECT_GT(4 * tally_.carried, tally_.alive)
+      << "a refusal is no failure, but most must not be one";
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Siblings, testing::Range<size_t>(0, std::size(kKinds)),
