@@ -29,13 +29,31 @@ std::string read_content(const JsonField& message, bool required) {
   return content->string();
 }
 
+// The same JSON with no character escaped that need not be: models write "é", and many a client
+// sends "\u00e9". Numbers stay as they are. REQUIRES: valid JSON.
+std::string with_plain_strings(std::string_view json) {
+  std::string plain;
+  for (std::size_t at = 0; at < json.size();) {
+    std::size_t end = at + 1;
+    if (json[at] == '"') {
+      while (json[end] != '"')
+        end += json[end] == '\\' ? 2 : 1;
+      ++end;
+    }
+    const std::string_view piece = json.substr(at, end - at);
+    plain += piece.size() == 1 ? std::string(piece) : to_text(ordered_json::parse(piece));
+    at = end;
+  }
+  return plain;
+}
+
 // The arguments as prompts spell them; clients send "" for none.
 std::string read_arguments(const JsonField& field) {
   const std::string text = field.string();
   if (text.empty()) return "{}";
   if (!ordered_json::parse(text, nullptr, false).is_object())
     field.fail_expected("the text of a JSON object");
-  return model::spaced_json(text);
+  return model::spaced_json(with_plain_strings(text));
 }
 
 model::ToolCall read_call(const JsonField& call) {

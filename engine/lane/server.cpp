@@ -105,7 +105,9 @@ class Server::Listener final : public httplib::Server {
     while (usable && connection.wait_for_request(options_.keep_alive)) {
       close_after_ = false;
       bool closed = false;
-      usable = process_request(connection, stopped_, closed, nullptr);
+      // httplib would pack a stream whose type names a charset, and hold back its events.
+      const auto unpacked = [](Request& request) { request.headers.erase("Accept-Encoding"); };
+      usable = process_request(connection, stopped_, closed, unpacked);
       usable = usable && !closed && !close_after_ && !connection.timed_out();
     }
     connection_ = nullptr;

@@ -96,6 +96,8 @@ TEST(ReadMessages, OneMeaningHasOneSpelling) {
   };
   EXPECT_EQ(arguments(R"({"a":[1,{"b":"x:,y"}],"c":"é"})"),
             R"({"a": [1, {"b": "x:,y"}], "c": "é"})");
+  EXPECT_EQ(arguments(R"({"\u00e9":"\u00e9\/\ud83d\ude00\u000a\"\\","n":1E5,"":""})"),
+            R"({"é": "é/😀\n\"\\", "n": 1E5, "": ""})");
   EXPECT_EQ(arguments("{ \n}"), "{}");
   EXPECT_EQ(arguments(""), "{}");
 }

@@ -113,6 +113,19 @@ TEST(Server, RefusesALengthThatIsWrongAtSight) {
   EXPECT_EQ(refused("Content-Length: 20000000\r\nExpect: 100-continue"), "413");
 }
 
+TEST(Server, AStreamIsNotPacked) {
+  const LiveLane lane;
+  ordered_json body = user_says("Hi", 2);
+  body["stream"] = true;
+  const Socket socket(lane.port());
+  const std::string text = body.dump();
+  socket.send("POST " + kChat + " HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip, br\r\n" +
+              "Content-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text);
+  const std::string reply = socket.read_until("[DONE]");
+  EXPECT_THAT(reply, ::testing::Not(HasSubstr("Content-Encoding")));
+  EXPECT_THAT(reply, HasSubstr("data: [DONE]"));
+}
+
 TEST(Server, AnOldClientsStreamHasNoChunks) {
   const LiveLane lane;
   ordered_json body = user_says("Hi", 2);
