@@ -107,13 +107,28 @@ bool was_damaged(const Source& before, uint32_t begin, uint32_t end) {
   });
 }
 
+// Whether a code token is an argument of a call, which may be a macro's and no expression.
+bool is_argument(const Source& source, uint32_t code) {
+  const auto word = [&](uint32_t i) {
+    return source.tokens()[source.code()[i]].text(source.bytes());
+  };
+  int open = 0;
+  while (code-- > 1) {
+    const std::string_view t = word(code);
+    if (t == ";" || t == "{" || t == "}") return false;
+    if (t == ")") --open;
+    if (t == "(" && ++open > 0) return is_name(word(code - 1));
+  }
+  return false;
+}
+
 // Whether a region of the edited text makes the file worse: something is missing there, or it holds
 // a token that was there before and not damaged, or added text without a macro to blame.
 bool harms(const Source& before, const std::vector<ByteEdit>& edits, const Source& after,
            const Damage& damage) {
   const uint32_t end = std::max(damage.end, damage.begin + 1);
   const CodeRange range = damage.missing ? CodeRange{} : code_range(after, damage.begin, end);
-  bool macro = false;
+  bool macro = range.first < range.second && is_argument(after, range.first);
   int64_t shift = 0;
   auto edit = edits.begin();
   // Whether what stands at [from, to) was there before and could be read, or is added.

@@ -20,9 +20,9 @@ std::optional<Damage> damage_at(const Source& source, uint32_t begin, uint32_t e
 bool parses_worse(const Source& before, const Source& after);
 
 // The first region of `after` that is damaged and was not before the edits that made `before` into
-// `after`; nothing when the file parses no worse than before. That added text with a macro in it
-// cannot be read harms nothing as long as what is around it can. REQUIRES edits as apply_edits()
-// does.
+// `after`; nothing when the file parses no worse than before. That added text with a macro in it,
+// or an argument, cannot be read harms nothing as long as what is around it can. REQUIRES edits as
+// apply_edits() does.
 std::optional<Damage> new_damage(const Source& before, const std::vector<ByteEdit>& edits,
                                  const Source& after);
 

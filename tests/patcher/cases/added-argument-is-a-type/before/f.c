@@ -1,0 +1,5 @@
+void f(void** state) {
+  struct test_state* ts;
+
+  use(ts);
+}
