@@ -73,6 +73,26 @@ bool starts_plain_file(string_view text) {
   return text.starts_with("+++ ") && behind_line(text).starts_with("@@");
 }
 
+bool starts_hunk(string_view text) {
+  const auto header = hunk_header(first_line(text));
+  if (!header) return false;
+  size_t before = header->before;
+  size_t after = header->after;
+  while (before > 0 || after > 0) {
+    text = behind_line(text);
+    if (text.empty()) return false;
+    const char mark = trim(first_line(text), "\r\n").empty() ? ' ' : text.front();
+    const bool old_line = mark == ' ' || mark == '-';
+    const bool new_line = mark == ' ' || mark == '+';
+    const bool counted =
+        (old_line || new_line) && (!old_line || before > 0) && (!new_line || after > 0);
+    if (!counted && mark != '\\') return false;
+    before -= old_line ? 1 : 0;
+    after -= new_line ? 1 : 0;
+  }
+  return true;
+}
+
 bool starts_diff(string_view text) {
   if (text.empty() || string_view("-d@*IPBFOC").find(text.front()) == string_view::npos) {
     return false;
@@ -84,7 +104,7 @@ bool starts_diff(string_view text) {
   if (line.starts_with("diff -")) {
     return starts_plain_file(next) || !lost_change(first_line(next)).empty();
   }
-  return hunk_header(line) || line.starts_with("Property changes on: ") ||
+  return starts_hunk(text) || line.starts_with("Property changes on: ") ||
          !lost_change(line).empty();
 }
 

@@ -25,6 +25,8 @@ std::string_view first_line(std::string_view text);
 bool starts_git_file(std::string_view text);
 // "--- x", "+++ x" and a hunk of any kind
 bool starts_plain_file(std::string_view text);
+// A hunk with all lines that its header counts. One that stops before them is quoted in prose.
+bool starts_hunk(std::string_view text);
 // What no description holds: a file, a hunk, a section of SVN's, or a line that says of a change
 // that the diff does not hold it.
 bool starts_diff(std::string_view text);

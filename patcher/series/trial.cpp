@@ -30,14 +30,23 @@ class TrialRun {
     for (const FileOperation& op : patch_.operations) {
       if (!decided()) operation(op);
     }
-    for (const FileChange& change : patch_.changes) {
-      if (!decided()) file(change);
+    const auto operations = std::ssize(out_.parts);
+    for (size_t i = 0; i < patch_.changes.size() && !decided(); ++i) {
+      const auto done = std::ssize(out_.parts);
+      file(patch_.changes[undoes() ? patch_.changes.size() - 1 - i : i]);
+      if (!undoes()) continue;
+      const auto parts = out_.parts.begin();
+      std::rotate(parts + operations, parts + done, out_.parts.end());
     }
     return std::move(out_);
   }
 
  private:
   bool decided() const { return wanted_ == Wanted::kWhole && !out_.ok(); }
+
+  // The last section of a file was made on the result of those before it, and is undone first; the
+  // parts keep the patch's order.
+  bool undoes() const { return rule_ == ScopeRule::kUndo; }
 
   void fail(Verdict verdict, int line, const std::string& path, std::string message) {
     out_.failures.push_back({.finding = {.verdict = verdict,
@@ -191,11 +200,11 @@ class TrialRun {
     out_.after.put(change.path, std::move(next));
   }
 
-  // A later section for the same file is tried on the result of this one.
+  // Another section for the same file may be tried on the result of this one.
   bool needs_result(const FileChange& change) const {
     return wanted_ != Wanted::kParts ||
            std::any_of(patch_.changes.begin(), patch_.changes.end(), [&](const FileChange& other) {
-             return &other > &change && other.path == change.path;
+             return &other != &change && other.path == change.path;
            });
   }
 
