@@ -163,8 +163,11 @@ class FileImport {
     std::vector<std::pair<size_t, size_t>> out;
     if (last < r.hi && down >= kMostContext) out.emplace_back(0, down + 1);
     if (first > r.lo && up >= kMostContext) out.emplace_back(up + 1, 0);
-    // The middle of a comment stands between its begin and its end.
-    if (first > r.lo && last < r.hi && up > 0 && down > 0) out.emplace_back(up + 1, down + 1);
+    // The middle of a comment stands between its begin and its end; a file may begin or end with
+    // it.
+    const size_t before = first > r.lo ? 1 : 0;
+    const size_t behind = last < r.hi ? 1 : 0;
+    if (before + behind > 0 && up > 0 && down > 0) out.emplace_back(up + before, down + behind);
     return out;
   }
 

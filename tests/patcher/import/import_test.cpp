@@ -129,6 +129,18 @@ TEST(Import, FindsCodeBehindALongComment) {
   EXPECT_NE(imported.text.find("\n int x;\n"), std::string::npos) << imported.text;
 }
 
+TEST(Import, AnchorsTheMiddleOfACommentAtAFilesEdges) {
+  std::string comment = "/* Notes\n";
+  for (int i = 0; i < 20; ++i)
+    comment += " * line " + std::to_string(i) + "\n";
+  comment += " */\n";
+  for (const std::string& before : {comment + "int x;\n", "int x;\n" + comment}) {
+    const Imported imported = import_one(before, replace(before, "line 9", "line nine"));
+    ASSERT_TRUE(imported.errors.empty()) << imported.errors.front().message;
+    EXPECT_NE(imported.text.find("\n int x;\n"), std::string::npos) << imported.text;
+  }
+}
+
 TEST(Import, TakesLinesFromAFilesEdges) {
   const std::string text = "int a;\nint b;\nint c;\nint d;\n";
   EXPECT_EQ(body(import_one(text, "int a;\nint b;\n")),
