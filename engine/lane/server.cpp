@@ -78,6 +78,8 @@ class Server::Listener final : public httplib::Server {
     if (port_ < 0)
       throw std::runtime_error(fmt::format("{}:{} cannot be listened on: {}", options_.host,
                                            options_.port, std::strerror(errno)));
+    // httplib keeps 5 clients that wait to be accepted; more at once were reset by the kernel.
+    (void)::listen(svr_sock_, SOMAXCONN);
     thread_ = std::thread([this] { listen_after_bind(); });
     while (!is_running())
       std::this_thread::yield();

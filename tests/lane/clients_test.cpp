@@ -39,7 +39,9 @@ TEST(Clients, GetTheRepliesOfAQuietLane) {
   options.limits.queue.wait = std::chrono::hours(1);
   const LiveLane lane(options);
   const auto choices = [&](const ordered_json& body) {
-    return lane.post_json(kChat, body).json["choices"];
+    const Answer answer = lane.post_json(kChat, body);
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    return answer.status == 200 ? answer.json["choices"] : ordered_json();
   };
   std::vector<ordered_json> bodies, quiet;
   for (std::uint64_t client = 0; client < 16; ++client) {

@@ -56,7 +56,7 @@ class LiveLane {
   Answer post(const std::string& path, const std::string& body,
               const httplib::Headers& headers = {}) const {
     const httplib::Result result = client().Post(path, headers, body, "application/json");
-    return result ? answer_of(*result) : Answer{};
+    return result ? answer_of(*result) : Answer{0, {}, httplib::to_string(result.error())};
   }
   Answer post_json(const std::string& path, const ordered_json& body) const {
     return post(path, body.dump());
