@@ -22,9 +22,8 @@ LineEnds count_line_ends(std::string_view bytes) {
 
 }  // namespace
 
-std::vector<Finding> notes_on(const FileState& before, const FileState& after,
-                              bool lands_in_damage) {
-  const Source& source = *before.source;
+std::vector<Finding> notes_on(const FileState& state, bool lands_in_damage) {
+  const Source& source = *state.source;
   std::vector<Finding> notes;
   const auto note = [&](Place place, std::string message) {
     notes.push_back({.place = std::move(place), .message = std::move(message)});
@@ -35,20 +34,16 @@ std::vector<Finding> notes_on(const FileState& before, const FileState& after,
          fmt::format("mixed line ends ({} LF, {} CRLF); new lines end as their neighbours do",
                      ends.lf, ends.crlf));
   }
-  if (before.links > 1) {
+  if (state.links > 1) {
     note({.file = source.path()},
-         fmt::format("the file has {} names; the others keep the old bytes", before.links));
+         fmt::format("the file has {} names; the others keep the old bytes", state.links));
   }
   if (source.is_large()) {
     note({.file = source.path()},
          fmt::format("beyond the parse budget ({}): placed by tokens alone",
                      ParseBudget{}.display()));
   }
-  if (!source.unreadable().empty()) return notes;
-  if (after.exists() && parses_worse(source, *after.source)) {
-    note({.file = source.path()}, "after the edit the file parses worse than before");
-  }
-  if (source.damage().empty()) return notes;
+  if (!source.unreadable().empty() || source.damage().empty()) return notes;
   const auto& damage = source.damage();
   note(source.place(damage.front().begin),
        fmt::format("parts of the file do not parse, the patch lands {} ({}{})",

@@ -9,8 +9,7 @@ namespace patcher {
 
 // What a person should know of a file that is about to change, though nothing of it refuses the
 // patch: line ends of both kinds, other names of the same file, regions that the grammar does not
-// understand, whether the patch lands in one, and whether it makes one. REQUIRES before.exists().
-std::vector<Finding> notes_on(const FileState& before, const FileState& after,
-                              bool lands_in_damage);
+// understand, and whether the patch lands in one. REQUIRES state.exists().
+std::vector<Finding> notes_on(const FileState& state, bool lands_in_damage);
 
 }  // namespace patcher

@@ -159,6 +159,7 @@ class Judge {
   }
 
   void add_file_notes() {
+    std::move(forward_.notes.begin(), forward_.notes.end(), std::back_inserter(out_.notes));
     auto part = forward_.parts.begin() + std::ssize(patch_.operations);
     for (const FileChange& change : patch_.changes) {
       const auto end = part + std::ssize(change.hunks);
@@ -166,8 +167,7 @@ class Judge {
       part = end;
       const FileState state = before_.get(change.path);
       if (!state.exists()) continue;  // an operation of this patch makes it
-      const FileState made = forward_.after.get(change.path);
-      for (Finding& note : notes_on(state, made, in_damage)) {
+      for (Finding& note : notes_on(state, in_damage)) {
         note.origin = {.file = patch_.name, .line = change.line, .column = 1};
         out_.notes.push_back(std::move(note));
       }

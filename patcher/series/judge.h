@@ -13,6 +13,7 @@ namespace patcher {
 struct Trial {
   std::vector<TrialPart> parts = {};        // in the patch's order (operations first)
   std::vector<TrialFailure> failures = {};  // all of them, not the first
+  std::vector<Finding> notes = {};          // what of its results a person should know
   std::vector<std::string> paths = {};      // what the patch names in the tree
   FileMap after;                            // REQUIRES ok()
 

@@ -51,31 +51,37 @@ SectionTrial try_section(const Patch& patch, const FileChange& change,
   return out;
 }
 
+// What is wrong with a file's text after the edits for the grammar, and was not before.
+std::optional<Finding> worse_parse(const Patch& patch, const FileChange& change,
+                                   const Source& before, const std::vector<ByteEdit>& edits,
+                                   const Source& after) {
+  const auto found = [&](std::string message) {
+    return finding(patch, change, Verdict::kDamagedParse, {.file = change.path},
+                   "after the edit " + std::move(message));
+  };
+  if (!after.unreadable().empty()) return found(after.unreadable());
+  const auto damage = new_damage(before, edits, after);
+  if (!damage) return std::nullopt;
+  return found(fmt::format("the file parses worse than before ({}): `{}`", describe(after, *damage),
+                           after.candidate(damage->begin).text));
+}
+
 SectionResult finish_section(const Patch& patch, const FileChange& change,
                              const std::shared_ptr<const Source>& before, ScopeRule rule,
                              const SectionTrial& trial) {
-  const auto refused = [&](Verdict verdict, Place place, std::string message) {
-    return SectionResult{.failure =
-                             finding(patch, change, verdict, std::move(place), std::move(message))};
-  };
   if (const auto at = first_overlap(trial.edits)) {
-    return refused(Verdict::kOverlaps, before->place(*at), "two hunks change the same bytes");
+    return {.failure = finding(patch, change, Verdict::kOverlaps, before->place(*at),
+                               "two hunks change the same bytes")};
   }
   auto after = Source::edited(before, trial.edits);
+  if (rule == ScopeRule::kUndo) return {.after = std::move(after)};
+  std::optional<Finding> worse = worse_parse(patch, change, *before, trial.edits, *after);
   // Where all lines are as a diff has them, their author read them, and not the grammar.
   const bool by_lines = std::all_of(trial.parts.begin(), trial.parts.end(),
                                     [](const TrialPart& p) { return p.evidence.verbatim; });
-  if (rule == ScopeRule::kUndo || by_lines) return {.after = std::move(after)};
-  if (!after->unreadable().empty()) {
-    return refused(Verdict::kDamagedParse, {.file = change.path},
-                   "after the edit " + after->unreadable());
-  }
-  if (const auto damage = new_damage(*before, trial.edits, *after)) {
-    return refused(Verdict::kDamagedParse, {.file = change.path},
-                   fmt::format("after the edit the file parses worse than before ({}): `{}`",
-                               describe(*after, *damage), after->candidate(damage->begin).text));
-  }
-  return {.after = std::move(after)};
+  if (worse && !by_lines) return {.failure = std::move(worse)};
+  if (worse) worse->verdict = Verdict::kApplies;
+  return {.after = std::move(after), .note = std::move(worse)};
 }
 
 }  // namespace

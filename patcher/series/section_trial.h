@@ -46,6 +46,7 @@ struct SectionTrial {
 struct SectionResult {
   std::shared_ptr<const Source> after = {};
   std::optional<Finding> failure = {};
+  std::optional<Finding> note = {};  // it may, and a person should know this
 };
 
 // Trials by what went in, so that none is made twice. Of one series: its patches have names of

@@ -195,6 +195,7 @@ class TrialRun {
     if (!source || !tried.failures.empty() || !needs_result(change)) return;
     const SectionResult& result = cache_.result(patch_, change, source, rule_);
     if (result.failure) return out_.failures.push_back({.finding = *result.failure});
+    if (result.note) out_.notes.push_back(*result.note);
     FileState next = state;
     next.source = result.after;
     out_.after.put(change.path, std::move(next));
