@@ -82,7 +82,7 @@ class Explainer {
         return damaged();
       case Why::kCommentAbsent:
         return here(fmt::format("the comment `{}` that the patch removes is not there",
-                                squeeze(side_.token_text(failure_.token))));
+                                excerpt(side_.token_text(failure_.token))));
       case Why::kCommentLost:
         here(fmt::format("comment at line {} would be deleted: `{}`", out_.place.line,
                          line_at(failure_.byte)));
@@ -107,7 +107,7 @@ class Explainer {
       out_.candidates.push_back(source_.candidate(bytes[i]));
   }
   std::string line_at(uint32_t byte) const {
-    return squeeze(source_.lines().text(source_.lines().line_of(byte)));
+    return excerpt(source_.lines().text(source_.lines().line_of(byte)));
   }
 
   void no_scope() {
@@ -180,8 +180,8 @@ class Explainer {
       const int line = source_.place(nearest->byte).line;
       out_.place = source_.place(nearest->differs);
       here(fmt::format("{}; closest: line {} `{}` differs at token {}: `{}`, the patch has `{}`",
-                       where, line, line_at(nearest->byte), nearest->token, nearest->there,
-                       nearest->wanted));
+                       where, line, line_at(nearest->byte), nearest->token, excerpt(nearest->there),
+                       excerpt(nearest->wanted)));
     }
     elsewhere();
   }

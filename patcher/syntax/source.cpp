@@ -294,7 +294,7 @@ std::vector<std::string> Source::conditionals_at(uint32_t byte) const {
 
 Candidate Source::candidate(uint32_t byte) const {
   const size_t line = lines().line_of(byte);
-  Candidate out{.place = place(byte), .text = squeeze(lines().text(line))};
+  Candidate out{.place = place(byte), .text = excerpt(lines().text(line))};
   const Scope* scope = unreadable().empty() ? scope_at(byte) : nullptr;
   out.scope = scope != nullptr ? scope->display() : "file";
   for (const std::string& name : conditionals_at(byte)) {

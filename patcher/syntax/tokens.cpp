@@ -267,4 +267,17 @@ std::string squeeze(std::string_view text) {
   return out;
 }
 
+std::string excerpt(std::string_view text) {
+  constexpr size_t kMostBytes = 200;
+  constexpr size_t kMostRead = 4 * kMostBytes;  // of a line of a megabyte the rest is not looked at
+  std::string out = squeeze(text.substr(0, kMostRead));
+  if (out.size() <= kMostBytes && text.size() <= kMostRead) return out;
+  out.resize(std::min(out.size(), kMostBytes));
+  const auto last = [&] { return out.empty() ? 0U : static_cast<unsigned char>(out.back()); };
+  while ((last() & 0xc0U) == 0x80U)  // a letter may have been cut
+    out.pop_back();
+  if (last() >= 0xc0U) out.pop_back();
+  return out + "...";
+}
+
 }  // namespace patcher

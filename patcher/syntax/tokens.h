@@ -38,5 +38,7 @@ bool same_token(const Token& a, std::string_view a_source, const Token& b,
 
 // Collapses every run of white space to one blank and trims; how comments and lines are compared.
 std::string squeeze(std::string_view text);
+// The same for a message: at most 200 bytes of it, and `...` where there are more.
+std::string excerpt(std::string_view text);
 
 }  // namespace patcher

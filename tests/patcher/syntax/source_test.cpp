@@ -36,6 +36,18 @@ TEST(Tokens, AreThoseOfTheLanguage) {
   EXPECT_EQ(texts(" one  two \n\n three\r\n", Language::kLines), (Strings{"one  two", "three"}));
 }
 
+TEST(Excerpt, IsShortAndWholeLetters) {
+  EXPECT_EQ(excerpt("  int  x = 2;\t"), "int x = 2;");
+  const std::string long_line(1'000'000, 'y');
+  EXPECT_EQ(excerpt(long_line), std::string(200, 'y') + "...");
+  std::string letters;
+  while (letters.size() < 300)
+    letters += "\xe2\x82\xac";
+  EXPECT_EQ(excerpt(letters), letters.substr(0, 198) + "...");
+  EXPECT_EQ(excerpt("a " + letters), "a " + letters.substr(0, 195) + "...");
+  EXPECT_EQ(excerpt(std::string(5000, ' ') + "x"), "...");
+}
+
 TEST(Tokens, OfAPreprocessorLineAreMarked) {
   const auto tokens = tokenize("#define A b \\\n c // d\nb", Language::kCpp);
   ASSERT_EQ(tokens.size(), 7u);
