@@ -1,5 +1,6 @@
 // One client's socket as httplib reads and writes it, with what httplib's own lacks: a deadline for
-// a whole request, and the question whether the client is still there.
+// a whole request, a limit of its head, room for others while the client sends nothing, and the
+// question whether the client is still there.
 #pragma once
 
 #include <httplib.h>
@@ -8,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <string>
 
 namespace engine::lane {
@@ -18,11 +20,15 @@ class Connection final : public httplib::Stream {
     std::chrono::milliseconds read{30000};   // a whole request, from its first byte
     std::chrono::milliseconds write{30000};  // without any progress
   };
+  // In bytes; httplib takes no longer line.
+  static constexpr std::size_t kLongestLine = 8190, kLongestHead = 65536;
 
   // Owns neither. Once `stopped` is true nothing is waited for any more, whatever the limits; what
-  // the client sends and takes at once still goes through.
-  Connection(int socket, const Limits& limits, const std::atomic<bool>& stopped)
-      : socket_(socket), limits_(limits), stopped_(stopped) {}
+  // the client sends and takes at once still goes through. `wanted` is asked while the client sends
+  // nothing, between two requests, or for a while within one: if it says true, the client is left.
+  Connection(int socket, const Limits& limits, const std::atomic<bool>& stopped,
+             std::function<bool()> wanted = {})
+      : socket_(socket), limits_(limits), stopped_(stopped), wanted_(std::move(wanted)) {}
 
   // Waits for a request's first byte; false if none comes, or the client goes.
   bool wait_for_request(std::chrono::milliseconds limit);
@@ -34,6 +40,8 @@ class Connection final : public httplib::Stream {
   bool peer_left();
   // A request came too slowly.
   bool timed_out() const { return timed_out_; }
+  // Its head, or a line of it, is longer than the limits.
+  bool head_too_long() const { return long_line_ || long_head_; }
   bool has_written() const { return has_written_; }
 
   bool is_readable() const override { return wait(POLLIN, read_left()); }
@@ -46,14 +54,21 @@ class Connection final : public httplib::Stream {
 
  private:
   bool wait(short events, std::chrono::milliseconds limit) const;
+  bool wait_for_client(std::chrono::milliseconds limit, std::chrono::milliseconds patience);
+  bool fill();
+  void look_at_head(std::string_view bytes);
   std::chrono::milliseconds read_left() const;
 
   int socket_;
   Limits limits_;
   const std::atomic<bool>& stopped_;
+  std::function<bool()> wanted_;
   std::chrono::steady_clock::time_point request_began_ = std::chrono::steady_clock::now();
   std::array<char, 16384> buffer_{};
-  std::size_t begin_ = 0, end_ = 0;  // what is read but not taken
+  std::size_t begin_ = 0, end_ = 0;      // what is read but not taken
+  std::size_t head_ = 0, line_ = 0;      // bytes so far
+  std::chrono::milliseconds waited_{0};  // for the client, within a request
+  bool in_head_ = true, in_first_line_ = true, long_line_ = false, long_head_ = false;
   bool timed_out_ = false, has_written_ = false, has_begun_ = false;
 };
 

@@ -14,6 +14,7 @@
 #include "lane/connection.h"
 #include "lane/generation_endpoint.h"
 #include "lane/model_endpoints.h"
+#include "lane/worker_pool.h"
 
 namespace engine::lane {
 namespace {
@@ -24,6 +25,7 @@ using httplib::Response;
 using nlohmann::ordered_json;
 
 const ApiError kTooSlow(408, "the request came too slowly", "", "timeout");
+const ApiError kHeadTooLong(431, "the request's head, or a line of it, is too long");
 
 using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
 
@@ -47,6 +49,17 @@ std::string_view label_of_path(std::string_view path) {
   return path == "/tokenize" || path == "/detokenize" ? path.substr(1) : "other";
 }
 
+// What httplib reads otherwise than it should.
+void prepare(Request& request) {
+  // It would pack a stream whose type names a charset, and hold back its events.
+  request.headers.erase("Accept-Encoding");
+  // The absolute form, which clients of proxies send: http://HOST/PATH.
+  const std::size_t scheme = request.path.find("://");
+  if (scheme == std::string::npos || request.path.find('/') < scheme) return;
+  const std::size_t path = request.path.find('/', scheme + 3);
+  request.path = path == std::string::npos ? "/" : request.path.substr(path);
+}
+
 // What httplib found wrong by itself.
 ApiError error_of_status(int status, const Request& request) {
   switch (status) {
@@ -67,7 +80,7 @@ ApiError error_of_status(int status, const Request& request) {
 class Server::Listener final : public httplib::Server {
  public:
   explicit Listener(ServerOptions options) : options_(std::move(options)) {
-    new_task_queue = [this] { return new httplib::ThreadPool(options_.connections); };
+    new_task_queue = [this] { return workers_ = new WorkerPool(options_.connections); };
     set_payload_max_length(options_.body_bytes);
     set_tcp_nodelay(true);
     set_guards();
@@ -101,15 +114,14 @@ class Server::Listener final : public httplib::Server {
   using Answer = std::function<void(const Request&, Response&, std::string body)>;
 
   bool process_and_close_socket(socket_t socket) override {
-    Connection connection(socket, {options_.read, options_.write}, stopped_);
+    Connection connection(socket, {options_.read, options_.write}, stopped_,
+                          [this] { return workers_->wants_room(); });
     connection_ = &connection;
     bool usable = true;
     while (usable && connection.wait_for_request(options_.keep_alive)) {
       close_after_ = false;
       bool closed = false;
-      // httplib would pack a stream whose type names a charset, and hold back its events.
-      const auto unpacked = [](Request& request) { request.headers.erase("Accept-Encoding"); };
-      usable = process_request(connection, stopped_, closed, unpacked);
+      usable = process_request(connection, stopped_, closed, prepare);
       usable = usable && !closed && !close_after_ && !connection.timed_out();
     }
     connection_ = nullptr;
@@ -139,7 +151,9 @@ class Server::Listener final : public httplib::Server {
     });
     set_error_handler(Handler([this](const Request& request, Response& response) {
       if (!response.body.empty()) return;
-      refuse(connection_->timed_out() ? kTooSlow : error_of_status(response.status, request),
+      refuse(connection_->timed_out()       ? kTooSlow
+             : connection_->head_too_long() ? kHeadTooLong
+                                            : error_of_status(response.status, request),
              request, response);
     }));
     set_exception_handler(
@@ -230,7 +244,7 @@ class Server::Listener final : public httplib::Server {
     is_too_long = is_too_long || response.status == 413;
     close_after_ = true;
     response.set_header("Connection", "close");
-    if (connection_->timed_out()) throw ApiError(408, "the request came too slowly", "", "timeout");
+    if (connection_->timed_out()) throw kTooSlow;
     if (is_too_long) throw too_long();
     throw ApiError(400, "the body cannot be read");
   }
@@ -311,6 +325,7 @@ class Server::Listener final : public httplib::Server {
   static thread_local bool close_after_;
 
   const ServerOptions options_;
+  WorkerPool* workers_ = nullptr;  // httplib's to delete
   int port_ = -1;
   std::atomic<Service*> service_ = nullptr;
   std::atomic<bool> stopped_ = false;

@@ -99,5 +99,20 @@ TEST(Connection, SeesThatTheClientHasGone) {
   EXPECT_TRUE(connection.peer_gone());
 }
 
+TEST(Connection, GivesWayWhileTheClientSendsNothing) {
+  const Ends ends;
+  const std::atomic<bool> stopped = false;
+  bool wanted = false;
+  Connection connection(ends.server(), {.read = 1h, .write = 1h}, stopped, [&] { return wanted; });
+  ASSERT_EQ(send(ends.client(), "GET ", 4, 0), 4);
+  wanted = true;
+  ASSERT_TRUE(connection.wait_for_request(1h)) << "what is there is not left";
+  char text[8] = {};
+  EXPECT_EQ(connection.read(text, 8), 4);
+  EXPECT_EQ(connection.read(text, 8), -1);
+  EXPECT_TRUE(connection.timed_out());
+  EXPECT_FALSE(connection.wait_for_request(1h)) << "nor is a next request waited for";
+}
+
 }  // namespace
 }  // namespace engine::lane

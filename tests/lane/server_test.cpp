@@ -113,6 +113,50 @@ TEST(Server, RefusesALengthThatIsWrongAtSight) {
   EXPECT_EQ(refused("Content-Length: 20000000\r\nExpect: 100-continue"), "413");
 }
 
+TEST(Server, TakesTheAbsoluteForm) {
+  const LiveLane lane;
+  const auto status = [&](const std::string& target) {
+    const Socket socket(lane.port());
+    socket.send("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n");
+    return socket.read_until("}").substr(9, 3);
+  };
+  EXPECT_EQ(status("http://localhost:8080/health"), "200");
+  EXPECT_EQ(status("HTTP://a/v1/models?x=1"), "200");
+  EXPECT_EQ(status("http://a"), status("/"));
+  EXPECT_EQ(status("/nowhere/http://a/health"), "404");
+}
+
+TEST(Server, RefusesALongHead) {
+  const LiveLane lane;
+  const auto status = [&](const std::string& head) {
+    const Socket socket(lane.port());
+    socket.send("GET /health HTTP/1.1\r\nHost: a\r\n" + head);
+    return socket.read_until("}").substr(9, 3);
+  };
+  EXPECT_EQ(status("A: " + std::string(8100, 'x') + "\r\n\r\n"), "200");
+  EXPECT_EQ(status("A: " + std::string(9000, 'x') + "\r\n\r\n"), "431");
+  EXPECT_EQ(status("A: " + std::string(70000, 'x')), "431") << "at once, without its end";
+  std::string many;
+  for (int i = 0; i < 2000; ++i)
+    many += "X-Header-" + std::to_string(i) + ": a value of some length\r\n";
+  EXPECT_EQ(status(many), "431");
+  EXPECT_EQ(lane.get("/health").status, 200);
+}
+
+TEST(Server, HalfSentRequestsKeepNoOneWaiting) {
+  LiveLane::Options options;
+  options.server.connections = 8;
+  const LiveLane lane(options);
+  std::vector<std::unique_ptr<Socket>> silent;
+  for (int i = 0; i < 40; ++i) {
+    silent.push_back(std::make_unique<Socket>(lane.port()));
+    silent.back()->send(i % 2 == 0 ? "GET /health HT" : "GET /health HTTP/1.1\r\nHost: a\r\n\r\n");
+  }
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_EQ(lane.get("/health").status, 200);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(3));
+}
+
 TEST(Server, AStreamIsNotPacked) {
   const LiveLane lane;
   ordered_json body = user_says("Hi", 2);
