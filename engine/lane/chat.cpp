@@ -16,6 +16,7 @@ std::string read_parts(const JsonField& content) {
   for (const JsonField& part : content.elements()) {
     if (const JsonField type = part.at("type"); type.string() != "text")
       type.fail(fmt::format("only parts of type \"text\" are read, not \"{}\"", type.string()));
+    part.allow_only({"type", "text", "annotations", "cache_control", "logprobs"});
     text += part.at("text").string();
   }
   return text;
@@ -60,6 +61,8 @@ model::ToolCall read_call(const JsonField& call) {
   if (const auto type = call.find("type"); type && type->string() != "function")
     type->fail_expected("\"function\"");
   const JsonField function = call.at("function");
+  call.allow_only({"id", "type", "function", "index"});
+  function.allow_only({"name", "arguments"});
   return {call.at("id").string(), function.at("name").string(),
           read_arguments(function.at("arguments"))};
 }
@@ -84,6 +87,14 @@ class MessageReader {
   model::Message read_role(const JsonField& message) {
     const JsonField role = message.at("role");
     const std::string name = role.string();
+    if (name == "assistant") {
+      message.allow_only({"role", "content", "name", "tool_calls", "reasoning_content", "reasoning",
+                          "annotations", "cache_control"});
+    } else if (name == "tool") {
+      message.allow_only({"role", "content", "name", "tool_call_id", "cache_control"});
+    } else {
+      message.allow_only({"role", "content", "name", "cache_control"});
+    }
     if (name == "tool") return read_answer(message);
     waiting_.clear();
     if (name == "assistant") return read_assistant(message);
@@ -129,8 +140,12 @@ model::Conversation read_conversation(const JsonField& body) {
   for (const JsonField& message : messages.elements())
     result.messages.push_back(reader.read(message));
   if (result.messages.empty()) messages.fail("at least one message is needed");
-  if (const auto tools = body.find("tools"); tools && !tool_names(*tools).empty())
-    result.tools = to_text(tools->value());
+  if (const auto tools = body.find("tools"); tools && !tool_names(*tools).empty()) {
+    ordered_json shown = tools->value();
+    for (ordered_json& tool : shown)
+      tool.erase("cache_control");  // says nothing to the model
+    result.tools = to_text(shown);
+  }
   if (const auto documents = body.find("documents"); documents && !documents->elements().empty())
     result.documents = to_text(documents->value());
   if (const auto variables = body.find("chat_template_kwargs")) {
@@ -146,6 +161,8 @@ std::vector<std::string> tool_names(const JsonField& tools) {
   for (const JsonField& tool : tools.elements()) {
     if (const JsonField type = tool.at("type"); type.string() != "function")
       type.fail_expected("\"function\"");
+    tool.allow_only({"type", "function", "cache_control"});
+    tool.at("function").allow_only({"name", "description", "parameters", "strict", "return"});
     const JsonField field = tool.at("function").at("name");
     std::string name = field.string();
     if (name.empty()) field.fail("a tool's name is empty");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -84,6 +85,13 @@ void JsonField::require_object() const {
   if (!value_->is_object()) fail_expected("an object");
 }
 
+void JsonField::allow_only(std::initializer_list<std::string_view> names) const {
+  require_object();
+  for (const auto& [name, value] : value_->items()) {
+    if (!value.is_null() && std::ranges::find(names, name) == names.end()) at(name).fail_unknown();
+  }
+}
+
 std::string JsonField::string() const {
   if (!value_->is_string()) fail_expected("a string");
   return value_->get<std::string>();
@@ -114,6 +122,10 @@ double JsonField::number(double min, double max) const {
 void JsonField::fail(std::string_view reason) const {
   throw ApiError(400, place_.empty() ? std::string(reason) : fmt::format("{}: {}", place_, reason),
                  place_);
+}
+
+void JsonField::fail_unknown() const {
+  fail("this server does not know the field, or cannot honour it");
 }
 
 void JsonField::fail_expected(std::string_view expected) const {

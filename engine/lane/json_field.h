@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -33,12 +34,15 @@ class JsonField {
   std::vector<JsonField> elements() const;
 
   void require_object() const;
+  // Refuses an object's first member, null ones aside, that is none of these.
+  void allow_only(std::initializer_list<std::string_view> names) const;
   std::string string() const;
   bool boolean() const;
   std::int64_t integer(std::int64_t min, std::int64_t max) const;
   double number(double min, double max) const;
 
   [[noreturn]] void fail(std::string_view reason) const;
+  [[noreturn]] void fail_unknown() const;
   [[noreturn]] void fail_expected(std::string_view expected) const;
 
  private:

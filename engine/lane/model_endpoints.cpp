@@ -7,6 +7,9 @@ namespace engine::lane {
 using nlohmann::ordered_json;
 
 ordered_json tokenize(const JsonField& body, const Served& served) {
+  body.allow_only(
+      {"model", "content", "prompt", "messages", "tools", "documents", "chat_template_kwargs"});
+  if (const auto name = body.find("model")) check_model(name->string(), served);
   std::vector<model::Token> tokens;
   if (body.find("messages")) {
     tokens = encode_conversation(served.model, read_conversation(body));
@@ -19,6 +22,8 @@ ordered_json tokenize(const JsonField& body, const Served& served) {
 }
 
 ordered_json detokenize(const JsonField& body, const Served& served) {
+  body.allow_only({"model", "tokens"});
+  if (const auto name = body.find("model")) check_model(name->string(), served);
   const JsonField tokens = body.at("tokens");
   if (!tokens.value().is_array()) tokens.fail_expected("an array of token ids");
   return {{"content", served.model.tokenizer().decode(read_tokens(tokens, served))}};

@@ -121,11 +121,20 @@ ReplyFormat read_reply_format(const JsonField& body) {
   const auto field = body.find("response_format");
   if (!field) return {};
   const std::string type = field->at("type").string();
-  if (type == "text") return {};
-  if (type == "json_object") return {true, std::nullopt};
+  if (type == "text") {
+    field->allow_only({"type"});
+    return {};
+  }
+  if (type == "json_object") {
+    field->allow_only({"type", "schema"});
+    return {true, field->find("schema")};
+  }
   if (type != "json_schema")
     field->at("type").fail_expected(R"("text", "json_object" or "json_schema")");
-  return {true, field->at("json_schema").at("schema")};
+  field->allow_only({"type", "json_schema"});
+  const JsonField named = field->at("json_schema");
+  named.allow_only({"name", "description", "schema", "strict"});
+  return {true, named.at("schema")};
 }
 
 runtime::LogitsRule reply_rule(const ReplyFormat& format, const std::optional<JsonField>& tools,

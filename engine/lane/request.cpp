@@ -141,11 +141,8 @@ GenerationRequest read_common(const JsonField& body, const Served& served,
   if (const auto stream = body.find("stream")) request.stream = stream->boolean();
   if (const auto options = body.find("stream_options")) {
     if (!request.stream) options->fail("only with \"stream\": true");
+    options->allow_only({"include_usage", "include_obfuscation"});
     if (const auto usage = options->find("include_usage")) request.include_usage = usage->boolean();
-    for (const auto& [name, value] : options->value().items()) {
-      if (name != "include_usage" && name != "include_obfuscation" && !value.is_null())
-        options->at(name).fail("this server does not know the field, or cannot honour it");
-    }
   }
   return request;
 }
@@ -248,6 +245,10 @@ Tools read_tools(const JsonField& body, const Served& served) {
   }
   if (!choice->value().is_object())
     choice->fail_expected(R"("none", "auto", "required" or a tool)");
+  choice->allow_only({"type", "function"});
+  if (const auto type = choice->find("type"); type && type->string() != "function")
+    type->fail_expected("\"function\"");
+  choice->at("function").allow_only({"name"});
   const JsonField name = choice->at("function").at("name");
   if (std::ranges::find(names, name.string()) == names.end())
     name.fail(fmt::format("there is no tool \"{}\"", name.string()));

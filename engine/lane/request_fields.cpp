@@ -83,7 +83,7 @@ void refuse(const JsonField& field, std::string_view name) {
     if (name == known) field.fail(advice);
   for (const auto& [known, value] : neutral())
     if (name == known) field.fail(fmt::format("only {} is supported", to_text(value)));
-  field.fail("this server does not know the field, or cannot honour it");
+  field.fail_unknown();
 }
 
 }  // namespace

@@ -65,11 +65,25 @@ TEST(ReadMessages, RefusesWhatIsOutOfPlace) {
        "400 messages[2].tool_call_id"},
       {R"([{"role": "assistant", "tool_calls": [{"id": "a"}]}])",
        "400 messages[0].tool_calls[0].function"},
+      {R"([{"role": "user", "content": "x", "made_up": 1}])", "400 messages[0].made_up"},
+      {R"([{"role": "user", "content": "x", "tool_calls": []}])", "400 messages[0].tool_calls"},
+      {R"([{"role": "user", "content": [{"type": "text", "text": "x", "made_up": 1}]}])",
+       "400 messages[0].content[0].made_up"},
+      {R"([{"role": "assistant", "content": "x", "prefix": true}])", "400 messages[0].prefix"},
+      {R"([{"role": "assistant", "tool_calls": [{"id": "a", "made_up": 1, "function": {}}]}])",
+       "400 messages[0].tool_calls[0].made_up"},
       {with_arguments("{"), "400 messages[0].tool_calls[0].function.arguments"},
       {with_arguments("[1]"), "400 messages[0].tool_calls[0].function.arguments"},
   };
   for (const auto& [text, fault] : cases)
     EXPECT_THAT(fault_of([&] { (void)read(text); }), StartsWith(fault)) << text;
+}
+
+TEST(ReadMessages, TakesWhatSaysNothing) {
+  EXPECT_NO_THROW((void)read(
+      R"([{"role": "system", "content": [{"type": "text", "text": "s", "cache_control": {"type": "ephemeral"}}]},
+          {"role": "user", "content": "x", "name": "Ann", "made_up": null, "cache_control": {}},
+          {"role": "assistant", "content": "y", "refusal": null, "annotations": [], "audio": null}])"));
 }
 
 TEST(EncodeConversation, OneMoreTurnOnlyExtendsThePrompt) {

@@ -92,6 +92,12 @@ TEST(ReadChat, RefusesImpossibleValues) {
       {R"("logit_bias": {"100000": 1})", "400 logit_bias"},
       {R"("frequency_penalty": 2.5)", "400 frequency_penalty"},
       {R"("response_format": {"type": "xml"})", "400 response_format.type"},
+      {R"("response_format": {"type": "text", "x": 1})", "400 response_format.x"},
+      {R"("response_format": {"type": "json_object", "x": 1})", "400 response_format.x"},
+      {R"("response_format": {"type": "json_object", "schema": {"allOf": []}})",
+       "400 response_format.schema"},
+      {R"("response_format": {"type": "json_schema", "json_schema": {"schema": {}, "x": 1}})",
+       "400 response_format.json_schema.x"},
       {R"("modalities": ["text", "audio"])", "400 modalities"},
       {R"("parallel_tool_calls": 0)", "400 parallel_tool_calls"},
       {R"("functions": [])", "400 functions"},
@@ -101,7 +107,14 @@ TEST(ReadChat, RefusesImpossibleValues) {
       {R"("tools": {})", "400 tools"},
       {R"("tools": [{"type": "function"}])", "400 tools[0].function"},
       {R"("tools": [{"type": "web"}])", "400 tools[0].type"},
+      {R"("tools": [{"type": "function", "function": {"name": "f"}, "x": 1}])", "400 tools[0].x"},
+      {R"("tools": [{"type": "function", "function": {"name": "f", "x": 1}}])",
+       "400 tools[0].function.x"},
       {kTools + R"(, "tool_choice": "maybe")", "400 tool_choice"},
+      {kTools + R"(, "tool_choice": {"type": "custom", "function": {"name": "read_file"}})",
+       "400 tool_choice.type"},
+      {kTools + R"(, "tool_choice": {"function": {"name": "read_file"}, "x": 1})",
+       "400 tool_choice.x"},
       {kTools + R"(, "tool_choice": {"type": "function", "function": {"name": "other"}})",
        "400 tool_choice.function.name"},
   };
@@ -125,6 +138,14 @@ TEST(ReadCompletion, MayEchoItsPromptAndGenerateNothing) {
               StartsWith("400 echo"));
   EXPECT_THAT(fault_of([&] { (void)chat_request(chat(R"("echo": true)"), served); }),
               StartsWith("400 echo"));
+}
+
+TEST(ReadChat, AToolsCacheControlIsNotShown) {
+  const Served served = served_micro();
+  const std::string marked = R"("tools": [{"cache_control": {"type": "ephemeral"}, )" +
+                             kTools.substr(std::string(R"("tools": [{)").size());
+  EXPECT_EQ(chat_request(chat(marked), served).engine.prompt,
+            chat_request(chat(kTools), served).engine.prompt);
 }
 
 TEST(ReadChat, AnAliasIsAName) {

@@ -398,9 +398,12 @@ TEST(Server, OtherEndpoints) {
   EXPECT_EQ(tokens["count"], tokens["tokens"].size());
   EXPECT_EQ(lane.post_json("/detokenize", {{"tokens", tokens["tokens"]}}).json["content"],
             "Hello, wörld");
-  const ordered_json chat = lane.post_json("/tokenize", user_says("Hi", 1)).json;
+  const ordered_json said{{"messages", user_says("Hi", 1)["messages"]}};
+  const ordered_json chat = lane.post_json("/tokenize", said).json;
   EXPECT_EQ(chat["count"],
             lane.post_json(kChat, user_says("Hi", 1)).json["usage"]["prompt_tokens"]);
+  EXPECT_EQ(lane.post("/tokenize", R"({"content": "x", "add_special": false})").status, 400);
+  EXPECT_EQ(lane.post("/detokenize", R"({"tokens": [], "model": "other"})").status, 404);
 }
 
 TEST(Server, MetricsCountWhatHappened) {
