@@ -5,16 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/stats.h"
+#include "lane/outcome.h"
 
 namespace engine::lane {
-
-// How long one request took, in seconds from its arrival; negative where it did not come so far.
-struct RequestTimes {
-  double started = -1;  // its turn on the lane
-  double first_token = -1;
-  double finished = 0;
-};
 
 // Any thread may call it.
 class Metrics {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lane/constraint.h"
+#include "lane/endpoint.h"
 #include "lane/json_field.h"
 #include "lane/tool_format.h"
 #include "model/model.h"
@@ -49,6 +50,7 @@ struct GenerationRequest {
 // Throws ApiError: 400, or 404 for another model's name.
 GenerationRequest read_chat(const JsonField& body, const Served& served);
 GenerationRequest read_completion(const JsonField& body, const Served& served);
+GenerationRequest read_request(Endpoint endpoint, const JsonField& body, const Served& served);
 
 // Throws ApiError 404 for another model's name.
 void check_model(std::string_view name, const Served& served);

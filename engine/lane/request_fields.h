@@ -2,11 +2,10 @@
 // known to change nothing is refused by its name. The table is in README.md beside this file.
 #pragma once
 
+#include "lane/endpoint.h"
 #include "lane/json_field.h"
 
 namespace engine::lane {
-
-enum class Endpoint { kChat, kCompletion };
 
 // Throws ApiError 400 that names the first field, null ones aside, that cannot be honoured.
 void check_fields(const JsonField& body, Endpoint endpoint);

@@ -18,6 +18,10 @@ ordered_json bytes_json(std::string_view bytes) {
   return list;
 }
 
+std::string event_text(const ordered_json& json) {
+  return "data: " + to_text(json) + "\n\n";
+}
+
 }  // namespace
 
 ordered_json stats_json(const runtime::Stats& stats) {
@@ -48,28 +52,41 @@ ordered_json timings_json(const runtime::Stats& stats, const std::optional<Depar
           {"rendering", rendering}};
 }
 
-ordered_json usage_json(const runtime::Stats& stats, std::size_t completion_tokens,
-                        std::size_t reasoning_tokens) {
-  const std::size_t cached = stats_json(stats).value("cached", std::size_t{0});
-  return {{"prompt_tokens", stats.prompt_tokens},
-          {"completion_tokens", completion_tokens},
-          {"total_tokens", stats.prompt_tokens + completion_tokens},
-          {"prompt_tokens_details", {{"cached_tokens", cached}, {"audio_tokens", 0}}},
+Usage usage_of(std::span<const Outcome> choices) {
+  Usage usage;
+  if (choices.empty()) return usage;
+  usage.prompt = choices.front().stats.prompt_tokens;
+  usage.cached = stats_json(choices.front().stats).value("cached", std::size_t{0});
+  for (const Outcome& choice : choices) {
+    usage.completion += choice.completion_tokens;
+    usage.reasoning += choice.reasoning_tokens;
+  }
+  return usage;
+}
+
+ordered_json usage_json(const Usage& usage) {
+  return {{"prompt_tokens", usage.prompt},
+          {"completion_tokens", usage.completion},
+          {"total_tokens", usage.prompt + usage.completion},
+          {"prompt_tokens_details", {{"cached_tokens", usage.cached}, {"audio_tokens", 0}}},
           {"completion_tokens_details",
-           {{"reasoning_tokens", reasoning_tokens},
+           {{"reasoning_tokens", usage.reasoning},
             {"audio_tokens", 0},
             {"accepted_prediction_tokens", 0},
             {"rejected_prediction_tokens", 0}}}};
 }
 
 ResponseWriter::ResponseWriter(const Served& served, const GenerationRequest& request,
-                               std::string id, std::int64_t created, std::size_t index)
-    : served_(served),
-      request_(request),
-      id_(std::move(id)),
-      created_(created),
-      index_(index),
-      completion_logprobs_(served, request) {}
+                               std::string id, std::int64_t created)
+    : served_(served), request_(request), id_(std::move(id)), created_(created) {
+  start(0);
+}
+
+void ResponseWriter::start(std::size_t choice) {
+  index_ = choice;
+  calls_ = 0;
+  completion_logprobs_.emplace(served_, request_);
+}
 
 ordered_json ResponseWriter::envelope(bool stream) const {
   const char* object = !request_.chat ? "text_completion"
@@ -86,60 +103,69 @@ ordered_json ResponseWriter::envelope(bool stream) const {
   return json;
 }
 
-ordered_json ResponseWriter::opening() const {
-  ordered_json json = envelope(true);
-  const ordered_json choice{
-      {"index", index_},
-      {"delta", {{"role", "assistant"}, {"content", ""}, {"refusal", nullptr}}},
-      {"logprobs", nullptr},
-      {"finish_reason", nullptr}};
-  json["choices"] = ordered_json::array({choice});
-  return json;
-}
-
-ordered_json ResponseWriter::chunk(const ReplyDelta& delta) {
+std::string ResponseWriter::chunk(const ordered_json& said, const ordered_json& logprobs,
+                                  const Outcome* ended) {
   ordered_json json = envelope(true), choice{{"index", index_}};
-  if (request_.chat) {
-    choice["delta"] = ordered_json::object();
-    if (!delta.reasoning.empty()) choice["delta"]["reasoning_content"] = delta.reasoning;
-    if (!delta.text.empty() || (delta.calls.empty() && delta.reasoning.empty()))
-      choice["delta"]["content"] = delta.text;
-    if (!delta.calls.empty()) choice["delta"]["tool_calls"] = calls(delta.calls, true);
-  } else {
-    choice["text"] = delta.text;
-  }
-  choice["logprobs"] = logprobs(delta.logprobs);
-  choice["finish_reason"] = nullptr;
+  choice[request_.chat ? "delta" : "text"] = said;
+  choice["logprobs"] = logprobs;
+  choice["finish_reason"] =
+      ended != nullptr ? ordered_json(word_of(ended->finish)) : ordered_json();
   json["choices"] = ordered_json::array({choice});
-  return json;
+  if (ended != nullptr) json["timings"] = timings_json(ended->stats, ended->departure);
+  return event_text(json);
 }
 
-ordered_json ResponseWriter::closing(std::string_view finish_reason, const runtime::Stats& stats,
-                                     const std::optional<Departure>& departure) {
-  ordered_json json = envelope(true), choice{{"index", index_}};
-  if (request_.chat) {
-    choice["delta"] = ordered_json::object();
-  } else {
-    choice["text"] = "";
+std::string ResponseWriter::begin(std::size_t choice) {
+  start(choice);
+  if (!request_.chat) return {};
+  return chunk({{"role", "assistant"}, {"content", ""}, {"refusal", nullptr}}, nullptr);
+}
+
+std::string ResponseWriter::add(const ReplyDelta& delta) {
+  const ordered_json shown = logprobs(delta.logprobs);
+  if (!request_.chat) return chunk(delta.text, shown);
+  ordered_json said = ordered_json::object();
+  if (!delta.reasoning.empty()) said["reasoning_content"] = delta.reasoning;
+  if (!delta.text.empty() || (delta.calls.empty() && delta.reasoning.empty()))
+    said["content"] = delta.text;
+  if (!delta.calls.empty()) said["tool_calls"] = calls(delta.calls, true);
+  return chunk(said, shown);
+}
+
+std::string ResponseWriter::end(const Outcome& outcome) {
+  return chunk(request_.chat ? ordered_json::object() : ordered_json(""), nullptr, &outcome);
+}
+
+std::string ResponseWriter::close(std::span<const Outcome> choices) {
+  std::string text;
+  if (request_.include_usage) {
+    ordered_json json = envelope(true);
+    json["choices"] = ordered_json::array();
+    json["usage"] = usage_json(usage_of(choices));
+    text = event_text(json);
   }
-  choice["logprobs"] = nullptr;
-  choice["finish_reason"] = finish_reason;
-  json["choices"] = ordered_json::array({choice});
-  json["timings"] = timings_json(stats, departure);
+  return text + "data: [DONE]\n\n";
+}
+
+std::string ResponseWriter::fail(const ApiError& error) {
+  return event_text(error.body());
+}
+
+ordered_json ResponseWriter::whole(std::span<const Outcome> choices) {
+  ordered_json json = envelope(false), list = ordered_json::array();
+  for (const Outcome& outcome : choices) {
+    start(list.size());
+    list.push_back(whole_choice(outcome));
+  }
+  json["choices"] = list;
+  json["usage"] = usage_json(usage_of(choices));
+  json["timings"] = timings_json(choices.front().stats, choices.front().departure);
   return json;
 }
 
-ordered_json ResponseWriter::usage_chunk(const ordered_json& usage) const {
-  ordered_json json = envelope(true);
-  json["choices"] = ordered_json::array();
-  json["usage"] = usage;
-  return json;
-}
-
-ordered_json ResponseWriter::whole(const ReplyDelta& reply, std::string_view finish_reason,
-                                   const runtime::Stats& stats, const ordered_json& usage,
-                                   const std::optional<Departure>& departure) {
-  ordered_json json = envelope(false), choice{{"index", index_}};
+ordered_json ResponseWriter::whole_choice(const Outcome& outcome) {
+  const ReplyDelta& reply = outcome.reply;
+  ordered_json choice{{"index", index_}};
   if (request_.chat) {
     choice["message"] = {{"role", "assistant"},
                          {"content", reply.text},
@@ -154,11 +180,8 @@ ordered_json ResponseWriter::whole(const ReplyDelta& reply, std::string_view fin
     choice["text"] = reply.text;
   }
   choice["logprobs"] = logprobs(reply.logprobs);
-  choice["finish_reason"] = finish_reason;
-  json["choices"] = ordered_json::array({choice});
-  json["usage"] = usage;
-  json["timings"] = timings_json(stats, departure);
-  return json;
+  choice["finish_reason"] = word_of(outcome.finish);
+  return choice;
 }
 
 ordered_json ResponseWriter::calls(const std::vector<ToolCall>& list, bool stream) {
@@ -176,7 +199,7 @@ ordered_json ResponseWriter::calls(const std::vector<ToolCall>& list, bool strea
 
 ordered_json ResponseWriter::logprobs(const std::vector<TokenLogprob>& tokens) {
   if (!request_.top_logprobs) return nullptr;
-  return request_.chat ? chat_logprobs(tokens) : completion_logprobs_.json(tokens);
+  return request_.chat ? chat_logprobs(tokens) : completion_logprobs_->json(tokens);
 }
 
 ordered_json ResponseWriter::chat_logprobs(const std::vector<TokenLogprob>& tokens) const {

@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "lane/completion_logprobs.h"
-#include "lane/rendering.h"
-#include "lane/reply_reader.h"
-#include "runtime/generate.h"
+#include "lane/reply_writer.h"
 
 namespace engine::lane {
 
@@ -23,43 +21,50 @@ nlohmann::ordered_json stats_json(const runtime::Stats& stats);
 nlohmann::ordered_json timings_json(const runtime::Stats& stats,
                                     const std::optional<Departure>& departure = {});
 
+// Of all choices of a request: the prompt counts once, as the first one found it.
+struct Usage {
+  std::size_t prompt = 0, cached = 0, completion = 0, reasoning = 0;
+};
+Usage usage_of(std::span<const Outcome> choices);
+
 // {"prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details", ...}.
-nlohmann::ordered_json usage_json(const runtime::Stats& stats, std::size_t completion_tokens,
-                                  std::size_t reasoning_tokens = 0);
+nlohmann::ordered_json usage_json(const Usage& usage);
 
-// Builds the objects of one request, or with `n` of one of its choices.
-class ResponseWriter {
+// Of chats and completions.
+class ResponseWriter final : public ReplyWriter {
  public:
+  // `served` and `request` must outlive it.
   ResponseWriter(const Served& served, const GenerationRequest& request, std::string id,
-                 std::int64_t created, std::size_t index = 0);
+                 std::int64_t created);
 
-  // A stream's first chunk, which only names the role; nothing for a completion.
-  nlohmann::ordered_json opening() const;
-  nlohmann::ordered_json chunk(const ReplyDelta& delta);
-  // The last chunk with choices; with the reply's timings.
-  nlohmann::ordered_json closing(std::string_view finish_reason, const runtime::Stats& stats,
-                                 const std::optional<Departure>& departure = {});
-  // The chunk without choices that include_usage asks for.
-  nlohmann::ordered_json usage_chunk(const nlohmann::ordered_json& usage) const;
+  // A chat's first chunk only names the role.
+  std::string begin(std::size_t choice) override;
+  std::string add(const ReplyDelta& delta) override;
+  // The last chunk of the choice, with the reply's timings.
+  std::string end(const Outcome& outcome) override;
+  // The chunk without choices that include_usage asks for, and the end.
+  std::string close(std::span<const Outcome> choices) override;
+  std::string fail(const ApiError& error) override;
 
-  // A whole reply; `reply` is all deltas joined.
-  nlohmann::ordered_json whole(const ReplyDelta& reply, std::string_view finish_reason,
-                               const runtime::Stats& stats, const nlohmann::ordered_json& usage,
-                               const std::optional<Departure>& departure = {});
+  nlohmann::ordered_json whole(std::span<const Outcome> choices) override;
 
  private:
+  std::string chunk(const nlohmann::ordered_json& said, const nlohmann::ordered_json& logprobs,
+                    const Outcome* ended = nullptr);
   nlohmann::ordered_json envelope(bool stream) const;
+  nlohmann::ordered_json whole_choice(const Outcome& outcome);
   nlohmann::ordered_json logprobs(const std::vector<TokenLogprob>& tokens);
   nlohmann::ordered_json chat_logprobs(const std::vector<TokenLogprob>& tokens) const;
   nlohmann::ordered_json calls(const std::vector<ToolCall>& calls, bool stream);
+  void start(std::size_t choice);
 
   const Served& served_;
   const GenerationRequest& request_;
   std::string id_;
   std::int64_t created_;
-  std::size_t index_;      // of the choice
+  std::size_t index_ = 0;  // of the choice
   std::size_t calls_ = 0;  // written so far, for their index
-  CompletionLogprobs completion_logprobs_;
+  std::optional<CompletionLogprobs> completion_logprobs_;
 };
 
 }  // namespace engine::lane

@@ -8,11 +8,10 @@
 
 #include <atomic>
 #include <charconv>
-#include <set>
 #include <thread>
 
 #include "lane/connection.h"
-#include "lane/generation_endpoint.h"
+#include "lane/generation.h"
 #include "lane/model_endpoints.h"
 #include "lane/worker_pool.h"
 
@@ -43,9 +42,8 @@ bool same_secret(std::string_view a, std::string_view b) {
 
 // Of a path, for metrics and the log; few, whatever clients ask for.
 std::string_view label_of_path(std::string_view path) {
-  for (const Endpoint endpoint : {Endpoint::kChat, Endpoint::kCompletion}) {
-    if (path == path_of(endpoint)) return label_of(endpoint);
-  }
+  for (const EndpointNames& names : kEndpoints)
+    if (path == names.path) return names.label;
   return path == "/tokenize" || path == "/detokenize" ? path.substr(1) : "other";
 }
 
@@ -190,8 +188,7 @@ class Server::Listener final : public httplib::Server {
   }
 
   void check_access(const Request& request) const {
-    static const std::set<std::string, std::less<>> kPosts{
-        "/v1/chat/completions", "/v1/completions", "/tokenize", "/detokenize"};
+    const bool is_post = label_of_path(request.path) != "other";
     const bool asks_first = request.method == "OPTIONS" && !options_.cors_origin.empty();
     if (request.path == "/health" || asks_first) return;
     if (!options_.api_key.empty() &&
@@ -201,8 +198,8 @@ class Server::Listener final : public httplib::Server {
       throw ApiError(404, "this server generates text; it makes no embeddings", "", "unsupported");
     const bool reads = request.method == "GET" || request.method == "HEAD";
     const bool posts = request.method == "POST";
-    if (kPosts.contains(request.path) ? !posts : !reads) {
-      const bool known = kPosts.contains(request.path) || !posts;
+    if (is_post ? !posts : !reads) {
+      const bool known = is_post || !posts;
       throw ApiError(known ? 405 : 404,
                      fmt::format("there is no {} {} here", request.method, request.path));
     }
@@ -263,16 +260,19 @@ class Server::Listener final : public httplib::Server {
          });
   }
 
-  void post_generation(Endpoint endpoint) {
-    post(std::string(path_of(endpoint)),
-         [this, endpoint](const Request& request, Response& response, const std::string& body) {
+  void post_generation(const EndpointNames& names) {
+    post(std::string(names.path),
+         [this, endpoint = names.endpoint](const Request& request, Response& response,
+                                           const std::string& body) {
            const bool is_current = request.version != "HTTP/1.0";
            if (!is_current) close_after_ = true;
-           generate_reply(endpoint, body,
-                          {ready(), Service::Clock::now(),
-                           [connection = connection_] { return connection->peer_left(); },
-                           is_current, options_.log_prompts, options_.log},
-                          response);
+           const GenerationContext context{ready(),
+                                           Service::Clock::now(),
+                                           [connection = connection_] { return connection->peer_left(); },
+                                           is_current,
+                                           options_.log_prompts,
+                                           options_.log};
+           std::make_shared<Generation>(endpoint, context)->answer(body, response);
          });
   }
 
@@ -314,8 +314,8 @@ class Server::Listener final : public httplib::Server {
     Get("/metrics", [this](const Request&, Response& response) {
       response.set_content(ready().metrics_text(), "text/plain; version=0.0.4; charset=utf-8");
     });
-    post_generation(Endpoint::kChat);
-    post_generation(Endpoint::kCompletion);
+    for (const EndpointNames& names : kEndpoints)
+      post_generation(names);
     post_json("/tokenize", tokenize);
     post_json("/detokenize", detokenize);
   }

@@ -28,42 +28,42 @@ Served with_vocabulary(Served served) {
   return served;
 }
 
-// One request on its way through the engine.
-class Run {
+// Hears what the engine says while it runs a request, and tells the client.
+class Listener {
  public:
-  Run(const Served& served, const GenerationRequest& request, Clock::time_point arrived,
-      const Client& client, Metrics& metrics)
+  Listener(const Served& served, const GenerationRequest& request, const Client& client,
+           Metrics& metrics)
       : request_(request),
         client_(client),
         metrics_(metrics),
-        arrived_(arrived),
         echo_(served, request),
         reader_(served, request, [] { return new_id("call_"); }) {
-    outcome_.times.started = seconds_since(arrived);
+    outcome_.times.started = seconds_since(client.arrived);
   }
 
   // `stop` is asked between launches, too.
-  Outcome through(runtime::Engine& engine, const std::function<bool()>& stop, LastRendering& last) {
+  runtime::Callbacks callbacks(const std::function<bool()>& stop) {
     runtime::Callbacks callbacks;
-    callbacks.cancelled = [&] { return reader_.stopped() || client_gone() || stop(); };
+    callbacks.cancelled = [this, stop] { return reader_.stopped() || client_gone() || stop(); };
     callbacks.on_prefill = client_.on_prefill;
     if (request_.top_logprobs)
-      callbacks.on_logits = [&](std::span<const float> logits) { logits_ = logits; };
+      callbacks.on_logits = [this](std::span<const float> logits) { logits_ = logits; };
     if (echo_.wants_logits())
-      callbacks.on_prompt_logits = [&](std::size_t position, std::span<const float> logits) {
+      callbacks.on_prompt_logits = [this](std::size_t position, std::span<const float> logits) {
         echo_.show(position, logits);
       };
-    callbacks.on_token = [&](model::Token token) { take(token); };
-    if (request_.chat) outcome_.departure = last.compare(request_);
-    const runtime::Reply reply = engine.run(request_.engine, callbacks);
-    if (request_.chat) last.keep(request_, reply.tokens);
+    callbacks.on_token = [this](model::Token token) { take(token); };
+    return callbacks;
+  }
+
+  Outcome finish(const runtime::Reply& reply) {
     if (reply.finish != runtime::FinishReason::kCancelled) emit(echo_.take());
     emit(reader_.finish());
     outcome_.stats = reply.stats;
     outcome_.completion_tokens = reader_.tokens();
     outcome_.reasoning_tokens = reader_.reasoning_tokens();
-    outcome_.finish_reason = finish_reason(reply.finish);
-    outcome_.times.finished = seconds_since(arrived_);
+    outcome_.finish = finish_of(reply.finish);
+    outcome_.times.finished = seconds_since(client_.arrived);
     metrics_.observe(outcome_.stats, outcome_.times);
     return std::move(outcome_);
   }
@@ -72,7 +72,7 @@ class Run {
   bool client_gone() const { return client_.gone && client_.gone(); }
 
   void take(model::Token token) {
-    const double now = seconds_since(arrived_);
+    const double now = seconds_since(client_.arrived);
     if (outcome_.times.first_token < 0) {
       outcome_.times.first_token = now;
     } else {
@@ -89,16 +89,15 @@ class Run {
     if (client_.on_delta) client_.on_delta(delta);
   }
 
-  std::string finish_reason(runtime::FinishReason reason) const {
+  Finish finish_of(runtime::FinishReason reason) const {
     if (reader_.stopped() || reason == runtime::FinishReason::kStop)
-      return reader_.has_calls() ? "tool_calls" : "stop";
-    return reason == runtime::FinishReason::kCancelled ? "cancelled" : "length";
+      return reader_.has_calls() ? Finish::kToolCalls : Finish::kStop;
+    return reason == runtime::FinishReason::kCancelled ? Finish::kCancelled : Finish::kLength;
   }
 
   const GenerationRequest& request_;
   const Client& client_;
   Metrics& metrics_;
-  Clock::time_point arrived_;
   PromptEcho echo_;
   ReplyReader reader_;
   Outcome outcome_;
@@ -114,10 +113,6 @@ Service::Service(Served served, runtime::Engine& engine, const Limits& limits)
       limits_(limits),
       queue_(limits.queue) {}
 
-RequestQueue::Turn Service::enter(const Client& client) {
-  return queue_.enter([&] { return client.gone && client.gone(); });
-}
-
 std::string Service::metrics_text() {
   metrics_.set_waiting(queue_.waiting());
   metrics_.set_running(queue_.busy() ? 1 : 0);
@@ -125,19 +120,22 @@ std::string Service::metrics_text() {
 }
 
 Outcome Service::run(const GenerationRequest& request, const RequestQueue::Turn&,
-                     Clock::time_point arrived, const Client& client) {
+                     const Client& client) {
   const auto deadline = Clock::now() + limits_.request;
   bool late = false;
-  Run run(served_, request, arrived, client, metrics_);
+  Listener listener(served_, request, client, metrics_);
+  const auto departure = request.chat ? last_.compare(request) : std::nullopt;
   try {
-    const auto stop = [&] {
+    const runtime::Reply reply = engine_.run(request.engine, listener.callbacks([&] {
       late = Clock::now() > deadline;
       return late || cancel_;
-    };
-    Outcome outcome = run.through(engine_, stop, last_);
-    if (outcome.finish_reason == "cancelled" && late)
+    }));
+    if (request.chat) last_.keep(request, reply.tokens);
+    Outcome outcome = listener.finish(reply);
+    outcome.departure = departure;
+    if (outcome.finish == Finish::kCancelled && late)
       throw ApiError(408, "the request took longer than the server allows", "", "timeout");
-    if (outcome.finish_reason == "cancelled" && cancel_)
+    if (outcome.finish == Finish::kCancelled && cancel_)
       throw ApiError(503, "the server is shutting down", "", "shutting_down");
     return outcome;
   } catch (const runtime::RequestError& error) {

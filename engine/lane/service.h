@@ -8,27 +8,18 @@
 #include <string>
 
 #include "lane/metrics.h"
-#include "lane/reply_reader.h"
+#include "lane/outcome.h"
 #include "lane/request_queue.h"
-#include "lane/response.h"
 
 namespace engine::lane {
 
-// Who waits for a reply; each may be empty. Called on the thread that runs the request.
+// Who waits for a reply, since when; each function may be empty. Called on the thread that runs the
+// request.
 struct Client {
+  std::chrono::steady_clock::time_point arrived;
   std::function<bool()> gone;  // asked between launches
   std::function<void(const ReplyDelta&)> on_delta;
   std::function<void(std::size_t done, std::size_t total)> on_prefill;
-};
-
-struct Outcome {
-  ReplyDelta reply;           // all deltas joined
-  std::string finish_reason;  // stop, length, tool_calls; cancelled if the client went
-  runtime::Stats stats;
-  std::size_t completion_tokens = 0;  // up to a stop text
-  std::size_t reasoning_tokens = 0;   // of these
-  std::optional<Departure> departure;
-  RequestTimes times;
 };
 
 class Service {
@@ -48,12 +39,12 @@ class Service {
   std::string metrics_text();
 
   // Waits for the lane. Throws what RequestQueue::enter throws.
-  RequestQueue::Turn enter(const Client& client);
+  RequestQueue::Turn enter(const std::function<bool()>& gone) { return queue_.enter(gone); }
 
   // Runs the request. Throws ApiError: 408 past the time limit, 503 if cancelled by shut_down, 500
   // if the backend fails.
   Outcome run(const GenerationRequest& request, const RequestQueue::Turn& turn,
-              Clock::time_point arrived, const Client& client);
+              const Client& client);
 
   // Refuses new requests and gives the running one `grace` to finish; true if none runs now.
   bool close(std::chrono::milliseconds grace);

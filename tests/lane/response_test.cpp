@@ -16,6 +16,18 @@ ReplyDelta with_calls(std::string text, std::vector<ToolCall> calls) {
   return {.reasoning = {}, .text = std::move(text), .calls = std::move(calls), .logprobs = {}};
 }
 
+// The one event that a text is.
+ordered_json event(const std::string& text) {
+  return ordered_json::parse(text.substr(std::string("data: ").size()));
+}
+
+ordered_json whole(ResponseWriter& writer, ReplyDelta reply, Finish finish) {
+  Outcome outcome;
+  outcome.reply = std::move(reply);
+  outcome.finish = finish;
+  return writer.whole({&outcome, 1});
+}
+
 struct Chat {
   Served served = served_micro();
   GenerationRequest request;
@@ -33,8 +45,8 @@ struct Chat {
 TEST(ResponseWriter, NumbersTheCallsOfAStream) {
   Chat chat;
   const ordered_json two =
-      chat.writer.chunk(with_calls("", {{"a", "f", "{\"x\": 1}"}, {"b", "g", "{}"}}));
-  const ordered_json third = chat.writer.chunk(with_calls("", {{"c", "f", "{}"}}));
+      event(chat.writer.add(with_calls("", {{"a", "f", "{\"x\": 1}"}, {"b", "g", "{}"}})));
+  const ordered_json third = event(chat.writer.add(with_calls("", {{"c", "f", "{}"}})));
   const ordered_json& delta = two["choices"][0]["delta"];
   EXPECT_FALSE(delta.contains("content"));
   EXPECT_EQ(delta["tool_calls"][0],
@@ -50,7 +62,7 @@ TEST(ResponseWriter, AWholeReplyWithCallsAndNoTextHasNullContent) {
   Chat chat;
   const auto message = [&](const std::string& text) {
     const ReplyDelta reply = with_calls(text, {{"a", "f", "{}"}});
-    return chat.writer.whole(reply, "tool_calls", {}, 3)["choices"][0]["message"];
+    return whole(chat.writer, reply, Finish::kToolCalls)["choices"][0]["message"];
   };
   EXPECT_TRUE(message("")["content"].is_null());
   EXPECT_EQ(message("See.")["content"], "See.");
@@ -68,8 +80,8 @@ TEST(ResponseWriter, ACompletionsLogprobsCountOffsets) {
   };
   ReplyDelta delta;
   delta.logprobs = {token("a"), token("b")};
-  EXPECT_THAT(writer.chunk(delta)["choices"][0]["logprobs"]["text_offset"], ElementsAre(0, 1));
-  EXPECT_THAT(writer.chunk(delta)["choices"][0]["logprobs"]["text_offset"], ElementsAre(2, 3));
+  EXPECT_THAT(event(writer.add(delta))["choices"][0]["logprobs"]["text_offset"], ElementsAre(0, 1));
+  EXPECT_THAT(event(writer.add(delta))["choices"][0]["logprobs"]["text_offset"], ElementsAre(2, 3));
 }
 
 // In characters; bytes that never become one are U+FFFD in the text.
@@ -83,7 +95,7 @@ TEST(ResponseWriter, ACompletionsOffsetsIndexItsText) {
   ReplyDelta delta;
   for (const model::Token token : {0x61, 0xc3, 0xa9, 0xf0, 0x62, 0xf0, 0x63})
     delta.logprobs.push_back({token, -1, {{0xc3, -1}, {0xa9, -2}}});
-  const ordered_json logprobs = writer.chunk(delta)["choices"][0]["logprobs"];
+  const ordered_json logprobs = event(writer.add(delta))["choices"][0]["logprobs"];
   // "a", "é", U+FFFD of the prompt's end, "b", U+FFFD, "c"
   EXPECT_THAT(logprobs["text_offset"], ElementsAre(0, 1, 1, 2, 3, 4, 5));
   EXPECT_EQ(logprobs["top_logprobs"][0],
@@ -94,13 +106,15 @@ TEST(ResponseWriter, ThoughtsHaveAFieldOfTheirOwn) {
   Chat chat;
   ReplyDelta reply;
   reply.reasoning = "I see.";
-  const ordered_json delta = chat.writer.chunk(reply)["choices"][0]["delta"];
+  const ordered_json delta = event(chat.writer.add(reply))["choices"][0]["delta"];
   EXPECT_EQ(delta, (ordered_json{{"reasoning_content", "I see."}}));
   reply.text = "Yes";
-  const ordered_json message = chat.writer.whole(reply, "stop", {}, {})["choices"][0]["message"];
+  const ordered_json message = whole(chat.writer, reply, Finish::kStop)["choices"][0]["message"];
   EXPECT_EQ(message["reasoning_content"], "I see.");
   EXPECT_EQ(message["content"], "Yes");
-  EXPECT_EQ(usage_json({}, 5, 3)["completion_tokens_details"]["reasoning_tokens"], 3);
+  EXPECT_EQ(usage_json(
+                {.completion = 5, .reasoning = 3})["completion_tokens_details"]["reasoning_tokens"],
+            3);
 }
 
 TEST(TimingsJson, SaysWhereTheRenderingLeftTheLastOne) {
