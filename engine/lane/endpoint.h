@@ -6,7 +6,7 @@
 
 namespace engine::lane {
 
-enum class Endpoint { kChat, kCompletion };
+enum class Endpoint { kChat, kCompletion, kResponses };
 
 struct EndpointNames {
   Endpoint endpoint;
@@ -15,9 +15,10 @@ struct EndpointNames {
   std::string_view id;     // what a reply's id begins with
 };
 
-inline constexpr std::array<EndpointNames, 2> kEndpoints{
+inline constexpr std::array<EndpointNames, 3> kEndpoints{
     {{Endpoint::kChat, "/v1/chat/completions", "chat", "chatcmpl-"},
-     {Endpoint::kCompletion, "/v1/completions", "completions", "cmpl-"}}};
+     {Endpoint::kCompletion, "/v1/completions", "completions", "cmpl-"},
+     {Endpoint::kResponses, "/v1/responses", "responses", "resp_"}}};
 
 constexpr const EndpointNames& names_of(Endpoint endpoint) {
   return kEndpoints[static_cast<std::size_t>(endpoint)];

@@ -5,6 +5,8 @@
 #include <ctime>
 
 #include "lane/response.h"
+#include "lane/responses_request.h"
+#include "lane/responses_writer.h"
 
 namespace engine::lane {
 
@@ -41,8 +43,15 @@ void Generation::answer(std::string_view body, httplib::Response& response) {
 
 void Generation::prepare(std::string_view body) {
   const ordered_json json = parse_body(body);
-  request_ = read_request(names_.endpoint, JsonField(json), served());
-  writer_ = std::make_unique<ResponseWriter>(served(), request_, id_, std::time(nullptr));
+  const JsonField field(json);
+  request_ = names_.endpoint == Endpoint::kChat         ? read_chat(field, served())
+             : names_.endpoint == Endpoint::kCompletion ? read_completion(field, served())
+                                                        : read_response(field, served());
+  const std::int64_t now = std::time(nullptr);
+  if (names_.endpoint == Endpoint::kResponses)
+    writer_ = std::make_unique<ResponsesWriter>(served(), request_, id_, now);
+  else
+    writer_ = std::make_unique<ResponseWriter>(served(), request_, id_, now);
   turn_.emplace(context_.service.enter(context_.gone));
 }
 

@@ -337,10 +337,6 @@ GenerationRequest read_completion(const JsonField& body, const Served& served) {
   return request;
 }
 
-GenerationRequest read_request(Endpoint endpoint, const JsonField& body, const Served& served) {
-  return endpoint == Endpoint::kChat ? read_chat(body, served) : read_completion(body, served);
-}
-
 std::vector<model::Token> read_tokens(const JsonField& field, const Served& served) {
   if (field.value().is_string()) return served.model.tokenizer().encode_prompt(field.string());
   if (!field.value().is_array()) field.fail_expected("a text or an array of token ids");

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "lane/constraint.h"
-#include "lane/endpoint.h"
 #include "lane/json_field.h"
 #include "lane/tool_format.h"
 #include "model/model.h"
@@ -45,12 +44,12 @@ struct GenerationRequest {
   bool one_call = false;                    // the reply ends with its first call
   // With tool_choice the prompt already begins a call: its text after the mark.
   std::optional<std::string> begun_call;
+  nlohmann::ordered_json repeated;  // of /v1/responses: what the response shows of the request
 };
 
 // Throws ApiError: 400, or 404 for another model's name.
 GenerationRequest read_chat(const JsonField& body, const Served& served);
 GenerationRequest read_completion(const JsonField& body, const Served& served);
-GenerationRequest read_request(Endpoint endpoint, const JsonField& body, const Served& served);
 
 // Throws ApiError 404 for another model's name.
 void check_model(std::string_view name, const Served& served);

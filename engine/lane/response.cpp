@@ -18,11 +18,11 @@ ordered_json bytes_json(std::string_view bytes) {
   return list;
 }
 
+}  // namespace
+
 std::string event_text(const ordered_json& json) {
   return "data: " + to_text(json) + "\n\n";
 }
-
-}  // namespace
 
 ordered_json stats_json(const runtime::Stats& stats) {
   ordered_json json;

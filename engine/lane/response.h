@@ -21,6 +21,9 @@ nlohmann::ordered_json stats_json(const runtime::Stats& stats);
 nlohmann::ordered_json timings_json(const runtime::Stats& stats,
                                     const std::optional<Departure>& departure = {});
 
+// One event of a stream.
+std::string event_text(const nlohmann::ordered_json& json);
+
 // Of all choices of a request: the prompt counts once, as the first one found it.
 struct Usage {
   std::size_t prompt = 0, cached = 0, completion = 0, reasoning = 0;

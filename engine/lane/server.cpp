@@ -196,6 +196,8 @@ class Server::Listener final : public httplib::Server {
       throw ApiError(401, "the API key is missing or wrong", "", "invalid_api_key");
     if (request.path == "/v1/embeddings")
       throw ApiError(404, "this server generates text; it makes no embeddings", "", "unsupported");
+    if (request.path.starts_with("/v1/responses/") || request.path.starts_with("/v1/conversations"))
+      throw ApiError(404, "this server stores no responses", "", "unsupported");
     const bool reads = request.method == "GET" || request.method == "HEAD";
     const bool posts = request.method == "POST";
     if (is_post ? !posts : !reads) {

@@ -2,6 +2,7 @@
 //
 //   POST /v1/chat/completions
 //   POST /v1/completions
+//   POST /v1/responses        see responses_request.h
 //   POST /tokenize            see model_endpoints.h
 //   POST /detokenize
 //   GET  /v1/models, /v1/models/NAME
