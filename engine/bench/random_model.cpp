@@ -106,15 +106,25 @@ void write_hole(const std::filesystem::path& file, const Shape& s) {
 RandomWeights::RandomWeights(kernels::Backend& backend)
     : backend_(backend), block_(random_block()) {}
 
-std::unique_ptr<kernels::Matrix> RandomWeights::prepare(std::span<const MatrixPart> parts,
-                                                        std::size_t inner) {
+std::vector<MatrixPart> RandomWeights::random_parts(std::span<const MatrixPart> parts,
+                                                    std::size_t inner) const {
   const std::size_t rows = kBlock / inner;
   std::vector<MatrixPart> random;
   for (const MatrixPart& part : parts) {
     for (std::size_t n = 0; n < part.n; n += rows)
       random.push_back({block_.data(), std::min(rows, part.n - n)});
   }
-  return backend_.prepare(random, inner);
+  return random;
+}
+
+std::unique_ptr<kernels::Matrix> RandomWeights::prepare(std::span<const MatrixPart> parts,
+                                                        std::size_t inner) {
+  return backend_.prepare(random_parts(parts, inner), inner);
+}
+
+std::unique_ptr<kernels::ExpertMatrices> RandomWeights::prepare_experts(
+    std::span<const MatrixPart> parts, std::size_t inner, std::size_t experts) {
+  return backend_.prepare_experts(random_parts(parts, inner), inner, experts);
 }
 
 const bf16* RandomWeights::place(const bf16*, std::size_t count) {

@@ -38,6 +38,8 @@ class RandomWeights final : public kernels::Backend {
   // The parts' values are replaced by random ones of deviation 0.02.
   std::unique_ptr<kernels::Matrix> prepare(std::span<const kernels::MatrixPart> parts,
                                            std::size_t inner) override;
+  std::unique_ptr<kernels::ExpertMatrices> prepare_experts(
+      std::span<const kernels::MatrixPart> parts, std::size_t inner, std::size_t experts) override;
   // Likewise; vectors of up to 65,536 elements, the norms, become ones.
   const kernels::bf16* place(const kernels::bf16* host, std::size_t count) override;
 
@@ -74,6 +76,22 @@ class RandomWeights final : public kernels::Backend {
                 numerics::Activation activation) override {
     backend_.activate(out, x, rows, intermediate, activation);
   }
+  void route(const kernels::Routes& out, const kernels::RouteArgs& args,
+             std::size_t rows) override {
+    backend_.route(out, args, rows);
+  }
+  void gather(kernels::bf16* out, const kernels::bf16* x, const kernels::RoutedRows& routed,
+              std::size_t hidden) override {
+    backend_.gather(out, x, routed, hidden);
+  }
+  void matmul_experts(float* out, const kernels::bf16* x, const kernels::ExpertMatrices& w,
+                      const kernels::RoutedRows& routed) override {
+    backend_.matmul_experts(out, x, w, routed);
+  }
+  void mix(float* out, const float* x, const kernels::RoutedRows& routed,
+           std::size_t hidden) override {
+    backend_.mix(out, x, routed, hidden);
+  }
   void scale_logits(float* logits, std::size_t count, float divisor, float cap) override {
     backend_.scale_logits(logits, count, divisor, cap);
   }
@@ -90,6 +108,9 @@ class RandomWeights final : public kernels::Backend {
   }
 
  private:
+  std::vector<kernels::MatrixPart> random_parts(std::span<const kernels::MatrixPart> parts,
+                                                std::size_t inner) const;
+
   kernels::Backend& backend_;
   std::vector<kernels::bf16> block_;  // random values, reused
   std::vector<std::vector<kernels::bf16>> placed_;

@@ -23,6 +23,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "kernels/experts.h"
 #include "numerics/activation.h"
 #include "numerics/attention.h"
 #include "numerics/bf16.h"
@@ -165,6 +166,10 @@ class Backend {
   // Weights. The host memory must outlive the backend's use of the result.
   // REQUIRES: inner is a multiple of 16, every part has at least one row.
   virtual std::unique_ptr<Matrix> prepare(std::span<const MatrixPart> parts, std::size_t inner) = 0;
+  // The same for `experts` matrices, one after another: each has as many of the parts, and rows.
+  virtual std::unique_ptr<ExpertMatrices> prepare_experts(std::span<const MatrixPart> parts,
+                                                          std::size_t inner,
+                                                          std::size_t experts) = 0;
   // Norm weights, biases and the embedding table, which are read element by element.
   virtual const bf16* place(const bf16* host, std::size_t count) = 0;
 
@@ -210,6 +215,21 @@ class Backend {
     matmul(projected, x, w, bias, rows, false);
     activate(out, projected, rows, gated ? w.outputs() / 2 : w.outputs(), activation);
   }
+
+  // The experts of each row, their weights, and the places of the pairs (experts.h).
+  virtual void route(const Routes& out, const RouteArgs& args, std::size_t rows) = 0;
+
+  // out[P, H]: at each place its row of x[R, H].
+  virtual void gather(bf16* out, const bf16* x, const RoutedRows& routed, std::size_t hidden) = 0;
+
+  // out[P, N] = x[P, K] * w^T, at each place by the matrix of its expert, by fused16 chains in
+  // split_k(R, N, K) slices: as many as if all rows went to each expert.
+  virtual void matmul_experts(float* out, const bf16* x, const ExpertMatrices& w,
+                              const RoutedRows& routed) = 0;
+
+  // out[r, i] = fma(weight, x[place, i], ...) from +0 over row r's experts in ascending order, for
+  // x[P, H].
+  virtual void mix(float* out, const float* x, const RoutedRows& routed, std::size_t hidden) = 0;
 
   // Each logit x becomes x / divisor, and then soft_cap(x, cap) unless cap is 0.
   virtual void scale_logits(float* logits, std::size_t count, float divisor, float cap) = 0;

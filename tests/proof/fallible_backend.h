@@ -38,6 +38,10 @@ class FallibleBackend final : public kernels::Backend {
                                            std::size_t inner) override {
     return real_->prepare(parts, inner);
   }
+  std::unique_ptr<kernels::ExpertMatrices> prepare_experts(
+      std::span<const kernels::MatrixPart> parts, std::size_t inner, std::size_t experts) override {
+    return real_->prepare_experts(parts, inner, experts);
+  }
   const bf16* place(const bf16* host, std::size_t count) override {
     return real_->place(host, count);
   }
@@ -92,6 +96,26 @@ class FallibleBackend final : public kernels::Backend {
                 numerics::Activation activation) override {
     step();
     real_->activate(out, x, rows, intermediate, activation);
+  }
+  void route(const kernels::Routes& out, const kernels::RouteArgs& args,
+             std::size_t rows) override {
+    step();
+    real_->route(out, args, rows);
+  }
+  void gather(bf16* out, const bf16* x, const kernels::RoutedRows& routed,
+              std::size_t hidden) override {
+    step();
+    real_->gather(out, x, routed, hidden);
+  }
+  void matmul_experts(float* out, const bf16* x, const kernels::ExpertMatrices& w,
+                      const kernels::RoutedRows& routed) override {
+    step();
+    real_->matmul_experts(out, x, w, routed);
+  }
+  void mix(float* out, const float* x, const kernels::RoutedRows& routed,
+           std::size_t hidden) override {
+    step();
+    real_->mix(out, x, routed, hidden);
   }
   void scale_logits(float* logits, std::size_t count, float divisor, float cap) override {
     step();

@@ -11,6 +11,7 @@
 #include "kernels/cpu/activation.h"
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/embed.h"
+#include "kernels/cpu/experts.h"
 #include "kernels/cpu/matmul.h"
 #include "kernels/cpu/norm.h"
 #include "kernels/cpu/qkv.h"
@@ -89,6 +90,12 @@ class CpuBackend final : public Backend {
     report_copied(copied_, parts, inner);
     return matrix;
   }
+  std::unique_ptr<ExpertMatrices> prepare_experts(std::span<const MatrixPart> parts,
+                                                  std::size_t inner, std::size_t experts) override {
+    auto matrices = std::make_unique<PanelExperts>(parts, inner, experts, threads_);
+    report_copied(copied_, parts, inner);
+    return matrices;
+  }
   const bf16* place(const bf16* host, std::size_t) override { return host; }
 
   void embed(float* out, const bf16* table, std::span<const Token> tokens, std::size_t hidden,
@@ -105,9 +112,7 @@ class CpuBackend final : public Backend {
   }
   void matmul(float* out, const bf16* x, const Matrix& w, const bf16* bias, std::size_t rows,
               bool accumulate) override {
-    const std::size_t split = row_invariant_
-                                  ? numerics::split_k_row_invariant(w.outputs(), w.inner())
-                                  : numerics::split_k(rows, w.outputs(), w.inner());
+    const std::size_t split = split_of(rows, w.outputs(), w.inner());
     cpu::matmul({out, x, static_cast<const PanelMatrix&>(w), bias, rows, split, accumulate},
                 threads_);
   }
@@ -125,6 +130,20 @@ class CpuBackend final : public Backend {
                 numerics::Activation activation) override {
     cpu::activate(out, x, rows, intermediate, activation, threads_);
   }
+  void route(const Routes& out, const RouteArgs& args, std::size_t rows) override {
+    cpu::route(out, args, rows, threads_);
+  }
+  void gather(bf16* out, const bf16* x, const RoutedRows& routed, std::size_t hidden) override {
+    cpu::gather(out, x, routed, hidden, threads_);
+  }
+  void matmul_experts(float* out, const bf16* x, const ExpertMatrices& w,
+                      const RoutedRows& routed) override {
+    cpu::matmul_experts(out, x, static_cast<const PanelExperts&>(w), routed,
+                        split_of(routed.rows, w.outputs(), w.inner()), threads_);
+  }
+  void mix(float* out, const float* x, const RoutedRows& routed, std::size_t hidden) override {
+    cpu::mix(out, x, routed, hidden, threads_);
+  }
   void scale_logits(float* logits, std::size_t count, float divisor, float cap) override {
     cpu::scale_logits(logits, count, divisor, cap, threads_);
   }
@@ -133,6 +152,11 @@ class CpuBackend final : public Backend {
   }
 
  private:
+  std::size_t split_of(std::size_t rows, std::size_t outputs, std::size_t inner) const {
+    return row_invariant_ ? numerics::split_k_row_invariant(outputs, inner)
+                          : numerics::split_k(rows, outputs, inner);
+  }
+
   std::string device_ = describe_device();
   Threads threads_;
   bool row_invariant_;

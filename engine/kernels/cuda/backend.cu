@@ -7,6 +7,7 @@
 #include "kernels/cuda/backend.h"
 #include "kernels/cuda/driver.h"
 #include "kernels/cuda/embed.h"
+#include "kernels/cuda/experts.h"
 #include "kernels/cuda/graph.h"
 #include "kernels/cuda/matmul.h"
 #include "kernels/cuda/matrix.h"
@@ -124,6 +125,12 @@ class CudaBackend final : public Backend {
     report_copied(copied_, parts, inner);
     return matrix;
   }
+  std::unique_ptr<ExpertMatrices> prepare_experts(std::span<const MatrixPart> parts,
+                                                  std::size_t inner, std::size_t experts) override {
+    auto matrices = std::make_unique<DeviceExperts>(parts, inner, experts, use());
+    report_copied(copied_, parts, inner);
+    return matrices;
+  }
   const bf16* place(const bf16* host, std::size_t count) override {
     use();
     const DeviceMemory& memory = placed_.emplace_back(count * sizeof(bf16));
@@ -145,9 +152,7 @@ class CudaBackend final : public Backend {
   }
   void matmul(float* out, const bf16* x, const Matrix& w, const bf16* bias, std::size_t rows,
               bool accumulate) override {
-    const std::size_t split = row_invariant_
-                                  ? numerics::split_k_row_invariant(w.outputs(), w.inner())
-                                  : numerics::split_k(rows, w.outputs(), w.inner());
+    const std::size_t split = split_of(rows, w.outputs(), w.inner());
     cuda::matmul({out, x, static_cast<const DeviceMatrix&>(w), bias, rows, split, accumulate},
                  use());
   }
@@ -174,6 +179,20 @@ class CudaBackend final : public Backend {
                 numerics::Activation activation) override {
     cuda::activate(out, x, rows, intermediate, activation, use());
   }
+  void route(const Routes& out, const RouteArgs& args, std::size_t rows) override {
+    cuda::route(out, args, rows, use());
+  }
+  void gather(bf16* out, const bf16* x, const RoutedRows& routed, std::size_t hidden) override {
+    cuda::gather(out, x, routed, hidden, use());
+  }
+  void matmul_experts(float* out, const bf16* x, const ExpertMatrices& w,
+                      const RoutedRows& routed) override {
+    cuda::matmul_experts(out, x, static_cast<const DeviceExperts&>(w), routed,
+                         split_of(routed.rows, w.outputs(), w.inner()), use());
+  }
+  void mix(float* out, const float* x, const RoutedRows& routed, std::size_t hidden) override {
+    cuda::mix(out, x, routed, hidden, use());
+  }
   void scale_logits(float* logits, std::size_t count, float divisor, float cap) override {
     cuda::scale_logits(logits, count, divisor, cap, use());
   }
@@ -195,6 +214,10 @@ class CudaBackend final : public Backend {
   }
 
  private:
+  std::size_t split_of(std::size_t rows, std::size_t outputs, std::size_t inner) const {
+    return row_invariant_ ? numerics::split_k_row_invariant(outputs, inner)
+                          : numerics::split_k(rows, outputs, inner);
+  }
   // A process has one current device a thread; calls may come from any thread.
   cudaStream_t use() const {
     ENGINE_CUDA_CHECK(cudaSetDevice(device_));
