@@ -1,4 +1,6 @@
-#include "patches/prefix_cache.h"
+// The module that the series installs and lets grow: its pure parts, compiled once a step as
+// cache_steps_test.cpp is.
+#include "runtime/prefix_cache.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,17 +37,81 @@ TEST(LongestCommonPrefix, ComparesWholeTokens) {
   }
 }
 
-// Small enough to try everything: G = 4, all lengths up to 3 G + 2.
+#if SERIES_STEP <= 5
+
+TEST(PrefixCache, RemembersTheRowsOfPromptAndReply) {
+  PrefixCache cache(true);
+  cache.remember(counting(10), std::vector<Token>{10, 11, 12});
+  EXPECT_THAT(cache.record(), ::testing::ElementsAreArray(counting(12)));  // the last has no row
+  cache.keep(8);
+  cache.remember(counting(9), {});
+  EXPECT_THAT(cache.record(), ::testing::ElementsAreArray(counting(8)));
+  cache.remember(counting(9), std::vector<Token>{3});
+  EXPECT_THAT(cache.record(), ::testing::ElementsAreArray(counting(9)));
+}
+
+TEST(PrefixCache, RecordsNothingWhenOff) {
+  PrefixCache cache(false);
+  cache.remember(counting(10), counting(3));
+  EXPECT_TRUE(cache.record().empty());
+}
+
+#else
+
+TEST(PrefixCache, GrowsByChunks) {
+  PrefixCache cache(true);
+  const std::vector<Token> prompt = counting(10);
+  cache.extend_prefilled(prompt, 4);
+  EXPECT_THAT(cache.record(), ::testing::ElementsAreArray(counting(4)));
+  cache.extend_prefilled(prompt, 10);
+  cache.extend_decoded(std::vector<Token>{10, 11, 12});
+  EXPECT_THAT(cache.record(), ::testing::ElementsAreArray(counting(12)));  // the last has no row
+}
+
+TEST(PrefixCache, AnEmptyReplyChangesNothing) {
+  PrefixCache cache(true);
+  cache.extend_prefilled(counting(6), 6);
+  cache.extend_decoded({});
+  EXPECT_EQ(cache.record().size(), 6u);
+}
+
+TEST(PrefixCache, RecordsNothingWhenOff) {
+  PrefixCache cache(false);
+  cache.extend_prefilled(counting(10), 10);
+  cache.extend_decoded(counting(3));
+  EXPECT_TRUE(cache.record().empty());
+}
+
+#endif
+
+TEST(PrefixCache, IsCutBeforeTheFirstWrite) {
+  PrefixCache cache(true);
+#if SERIES_STEP <= 5
+  cache.remember(counting(10), std::vector<Token>{10});
+#else
+  cache.extend_prefilled(counting(10), 10);
+#endif
+  cache.keep(12);
+  EXPECT_EQ(cache.record().size(), 10u);
+  cache.keep(8);
+  EXPECT_EQ(cache.record().size(), 8u);
+  cache.keep(0);
+  EXPECT_TRUE(cache.record().empty());
+}
+
+#if SERIES_STEP >= 7
+
+// Small enough to try everything: a cell of 4, all lengths up to 3 cells and 2.
 TEST(BoundReuse, ExhaustivelyEqualsTheFormula) {
-  constexpr std::size_t kGrid = 4, kMost = 3 * kGrid + 2;
+  constexpr std::size_t kCell = 4, kMost = 3 * kCell + 2;
   for (std::size_t common = 0; common <= kMost; ++common) {
     for (std::size_t canonical = 0; canonical <= kMost; ++canonical) {
       for (std::size_t prompt = 1; prompt <= kMost; ++prompt) {
-        const Reuse reuse = bound_reuse(common, canonical, prompt, kGrid);
+        const Reuse reuse = bound_reuse(common, canonical, prompt, kCell);
         const std::size_t limit = std::min({common, canonical, prompt - 1});
-        ASSERT_EQ(reuse.offset % kGrid, 0u);
+        ASSERT_EQ(reuse.offset % kCell, 0u);
         ASSERT_LE(reuse.offset, limit);
-        ASSERT_GT(reuse.offset + kGrid, limit);
+        ASSERT_GT(reuse.offset + kCell, limit);
         ASSERT_LT(reuse.offset, prompt);
         ASSERT_EQ(reuse.common, common);
         ASSERT_EQ(reuse.bound == ReuseBound::kGrid, limit > 0 && reuse.offset == 0);
@@ -70,51 +136,37 @@ TEST(BoundReuse, NamesTheFirstOfThoseThatTie) {
   EXPECT_EQ(bound_reuse(70, 70, 71, 64).bound, ReuseBound::kLcp);
 }
 
-TEST(PrefixCache, SaysNothingUntilARunHasCompletedRows) {
-  const PrefixCache cache(true);
+TEST(Plan, SaysNothingUntilARunHasCompletedRows) {
+  PrefixCache cache(true);
   EXPECT_EQ(cache.plan(counting(9), 4).bound, ReuseBound::kEmpty);
   EXPECT_EQ(cache.plan(counting(9), 4).offset, 0u);
+  cache.extend_prefilled(counting(9), 9);
+  cache.keep(0);
+  EXPECT_EQ(cache.plan(counting(9), 4).bound, ReuseBound::kEmpty);
 }
 
-TEST(PrefixCache, GrowsByChunksAndRemembersWhereDecodeBegan) {
+TEST(Plan, RemembersWhereDecodeBegan) {
   PrefixCache cache(true);
   const std::vector<Token> prompt = counting(10);
   cache.extend_prefilled(prompt, 4);
   EXPECT_EQ(cache.canonical_end(), 4u);
   cache.extend_prefilled(prompt, 10);
   cache.extend_decoded(std::vector<Token>{10, 11, 12});
-  EXPECT_EQ(cache.record().size(), 12u);  // the last token has no row
   EXPECT_EQ(cache.canonical_end(), 10u);
   const Reuse reuse = cache.plan(counting(20), 4);
   EXPECT_EQ(reuse.common, 12u);
   EXPECT_EQ(reuse.offset, 8u);
   EXPECT_EQ(reuse.bound, ReuseBound::kCanonicalEnd);
-}
-
-TEST(PrefixCache, IsCutBeforeTheFirstWrite) {
-  PrefixCache cache(true);
-  cache.extend_prefilled(counting(10), 10);
   cache.keep(8);
-  EXPECT_EQ(cache.record().size(), 8u);
   EXPECT_EQ(cache.canonical_end(), 8u);
-  cache.keep(0);
-  EXPECT_EQ(cache.plan(counting(9), 4).bound, ReuseBound::kEmpty);
 }
 
-TEST(PrefixCache, AnEmptyReplyChangesNothing) {
-  PrefixCache cache(true);
-  cache.extend_prefilled(counting(6), 6);
-  cache.extend_decoded({});
-  EXPECT_EQ(cache.record().size(), 6u);
-}
-
-TEST(PrefixCache, RecordsNothingWhenOff) {
-  PrefixCache cache(false);
-  cache.extend_prefilled(counting(10), 10);
-  cache.extend_decoded(counting(3));
-  EXPECT_TRUE(cache.record().empty());
+TEST(Plan, ReusesNothingWhenOff) {
+  const PrefixCache cache(false);
   EXPECT_EQ(cache.plan(counting(20), 4).offset, 0u);
 }
+
+#endif
 
 TEST(EnvironmentFlag, TakesZeroAndOneOnly) {
   constexpr const char* kVariable = "TF_GLM53_PREFIX_CACHE";
