@@ -20,8 +20,8 @@ struct EngineSettings {
   std::size_t threads = 0;  // 0: one per core
   bool row_invariant = false;
   bool verbose = false;
-  std::size_t context = 0;  // 0: the model's, at most 4,096
-  runtime::EngineOptions engine;
+  std::size_t context = 0;        // 0: the model's, at most 4,096
+  runtime::EngineOptions engine;  // prompt_rows 0: by the model
 };
 
 // A prompt of `run`: text, a chat as JSON messages, or token ids as a JSON array.

@@ -232,7 +232,9 @@ struct Parser {
   void define_serve() {
     CLI::App* sub = app.add_subcommand(
         "serve", "Serve one lane over HTTP, with OpenAI's endpoints, until SIGTERM or SIGINT");
+    serve.engine.engine.prompt_rows = 0;
     add_engine_options(*sub, serve.engine);
+    sub->get_option("--prompt-rows")->default_str("64 below 1 GiB of weights, else 512");
     add_drafting_options(*sub, serve.params);
     lane::ServerOptions& server = serve.server;
     sub->add_option("--host", server.host, "Address to listen on; the default is this machine only")

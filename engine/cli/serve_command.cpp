@@ -76,6 +76,7 @@ int serve_command(const ServeSettings& settings, const Streams& streams) {
       {.model = model,
        .name = settings.name.empty() ? folder_name(session.model_directory()) : settings.name,
        .context = session.options().context,
+       .grid = session.options().prompt_rows,
        .format = settings.tool_format.empty()
                      ? lane::ToolFormat::of(model)
                      : lane::ToolFormat::named(settings.tool_format, model),

@@ -15,11 +15,22 @@ namespace {
 
 constexpr std::size_t kDefaultContext = 4096;
 
-runtime::EngineOptions engine_options(const EngineSettings& settings,
-                                      const model::ModelConfig& config, const Streams& streams) {
+// A large model's launches cost much beside their rows, so that few large ones are best; a small
+// model's rows are what costs, those that rounding computes again among them. Measured in
+// tests/benchmarks/lane.md. By the model, not by the backend: the grid decides bits.
+std::size_t grid_for(std::size_t weight_bytes) {
+  constexpr std::size_t kSmallModel = std::size_t{1} << 30;
+  return weight_bytes < kSmallModel ? 64 : 512;
+}
+
+runtime::EngineOptions engine_options(const EngineSettings& settings, const model::Model& model,
+                                      const Streams& streams) {
   runtime::EngineOptions options = settings.engine;
   options.context = settings.context;
-  if (options.context == 0) options.context = std::min(config.max_positions, kDefaultContext);
+  if (options.context == 0)
+    options.context = std::min(model.config().max_positions, kDefaultContext);
+  if (options.prompt_rows == 0)
+    options.prompt_rows = std::min(grid_for(model.weight_bytes()), options.context);
   options.log = [&err = streams.err, verbose = settings.verbose](runtime::Severity severity,
                                                                  std::string_view line) {
     const bool warning = severity == runtime::Severity::kWarning;
@@ -50,7 +61,7 @@ Session::Session(const EngineSettings& settings, const Streams& streams)
       model_(model::Model::load(directory_)),
       progress_(streams, model_.weight_bytes()),
       backend_(kernels::make_backend(settings.backend, backend_options(settings))),
-      options_(engine_options(settings, model_.config(), streams)),
+      options_(engine_options(settings, model_, streams)),
       network_(model_, *backend_, options_.context) {
   progress_.finish();
 }

@@ -41,6 +41,8 @@ struct Outcome {
   std::size_t completion_tokens = 0;  // up to a stop text
   std::size_t reasoning_tokens = 0;   // of these
   std::optional<Departure> departure{};
+  // Leading rows that could have been kept but for the grid; nothing without the cache.
+  std::optional<std::size_t> keepable{};
   RequestTimes times{};
 };
 

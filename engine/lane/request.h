@@ -21,6 +21,7 @@ struct Served {
   const model::Model& model;
   std::string name;         // as /v1/models lists it
   std::size_t context = 0;  // KV rows: prompt and reply together
+  std::size_t grid = 0;     // prompt_rows
   std::optional<ToolFormat> format;
   runtime::GenerateParams defaults;  // drafting and acceptance, which no request chooses
   std::optional<ThoughtMarks> thoughts{};

@@ -32,10 +32,17 @@ ordered_json stats_json(const runtime::Stats& stats) {
   return json;
 }
 
-ordered_json timings_json(const runtime::Stats& stats, const std::optional<Departure>& departure) {
-  ordered_json rendering;
-  if (departure) rendering = {{"left_at", departure->token}, {"left_by", departure->by}};
+ordered_json timings_json(const Outcome& outcome, std::size_t grid) {
+  const runtime::Stats& stats = outcome.stats;
+  ordered_json rendering, rounded_off, smaller;
+  if (const auto& departure = outcome.departure)
+    rendering = {{"left_at", departure->token}, {"left_by", departure->by}};
   const ordered_json all = stats_json(stats);
+  if (const auto& keepable = outcome.keepable) {
+    rounded_off = *keepable - all.value("cached", std::size_t{0});
+    for (const std::size_t rows : {16U, 32U, 64U, 128U, 256U, 512U, 1024U})
+      if (rows < grid) smaller[std::to_string(rows)] = *keepable / rows * rows;
+  }
   // The first token comes from the prompt's last row, so prefill pays for it.
   const std::size_t decoded = stats.generated_tokens > 0 ? stats.generated_tokens - 1 : 0;
   return {{"cache_n", all.value("cached", std::size_t{0})},
@@ -49,6 +56,8 @@ ordered_json timings_json(const runtime::Stats& stats, const std::optional<Depar
           {"draft_n_accepted", stats.accepted},
           {"reuse_bound", all.value("reuse_bound", ordered_json())},
           {"first_difference", all.value("common_prefix", ordered_json())},
+          {"rounded_off", rounded_off},
+          {"smaller_grids", smaller},
           {"rendering", rendering}};
 }
 
@@ -111,7 +120,7 @@ std::string ResponseWriter::chunk(const ordered_json& said, const ordered_json& 
   choice["finish_reason"] =
       ended != nullptr ? ordered_json(word_of(ended->finish)) : ordered_json();
   json["choices"] = ordered_json::array({choice});
-  if (ended != nullptr) json["timings"] = timings_json(ended->stats, ended->departure);
+  if (ended != nullptr) json["timings"] = timings_json(*ended, served_.grid);
   return event_text(json);
 }
 
@@ -159,7 +168,7 @@ ordered_json ResponseWriter::whole(std::span<const Outcome> choices) {
   }
   json["choices"] = list;
   json["usage"] = usage_json(usage_of(choices));
-  json["timings"] = timings_json(choices.front().stats, choices.front().departure);
+  json["timings"] = timings_json(choices.front(), served_.grid);
   return json;
 }
 

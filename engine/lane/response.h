@@ -14,12 +14,13 @@ namespace engine::lane {
 nlohmann::ordered_json stats_json(const runtime::Stats& stats);
 
 // {"cache_n", "prompt_n", "prompt_ms", "prompt_per_second", "predicted_n", ..., "draft_n",
-//  "draft_n_accepted", "reuse_bound", "first_difference", "rendering"}: rows kept and computed,
-// tokens generated, what ended the reuse and where the prompt first differed from the one before;
-// these are null on an engine without the cache. "rendering" is {"left_at": TOKEN, "left_by": WORD}
-// where the prompt does not go on from the last turn's, see rendering.h, or null.
-nlohmann::ordered_json timings_json(const runtime::Stats& stats,
-                                    const std::optional<Departure>& departure = {});
+//  "draft_n_accepted", "reuse_bound", "first_difference", "rounded_off", "smaller_grids",
+//  "rendering"}: rows kept and computed, tokens generated, what ended the reuse, where the prompt
+// first differed from the one before, how many rows were there and computed again because they do
+// not fill a cell of the grid, and how many rows each smaller grid would have kept ({"64": ROWS,
+// ...}); these are null on an engine without the cache. "rendering" is {"left_at": TOKEN,
+// "left_by": WORD} where the prompt does not go on from the last turn's, see rendering.h, or null.
+nlohmann::ordered_json timings_json(const Outcome& outcome, std::size_t grid);
 
 // One event of a stream.
 std::string event_text(const nlohmann::ordered_json& json);

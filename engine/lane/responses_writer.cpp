@@ -52,7 +52,7 @@ ordered_json ResponsesWriter::ended(std::span<const Outcome> choices) const {
       {"output_tokens", usage.completion},
       {"output_tokens_details", {{"reasoning_tokens", usage.reasoning}}},
       {"total_tokens", usage.prompt + usage.completion}};
-  json["timings"] = timings_json(outcome.stats, outcome.departure);
+  json["timings"] = timings_json(outcome, served_.grid);
   return json;
 }
 

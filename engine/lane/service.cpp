@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <random>
 
 #include "kernels/ops.h"
 #include "lane/prompt_echo.h"
+#include "lane/response.h"
 
 namespace engine::lane {
 namespace {
@@ -21,6 +23,16 @@ void join(ReplyDelta& whole, const ReplyDelta& delta) {
   whole.text += delta.text;
   whole.calls.insert(whole.calls.end(), delta.calls.begin(), delta.calls.end());
   whole.logprobs.insert(whole.logprobs.end(), delta.logprobs.begin(), delta.logprobs.end());
+}
+
+// What the cache bounds the reuse by, before it rounds to the grid: see patches/prefix_cache.h.
+std::optional<std::size_t> keepable_rows(const runtime::Stats& stats, std::size_t canonical) {
+  const auto all = stats_json(stats);
+  if (!all.contains("common_prefix")) return std::nullopt;
+  const std::size_t common = all["common_prefix"].get<std::size_t>();
+  // After a run that failed the engine may know of more.
+  return std::max(std::min({common, canonical, stats.prompt_tokens - 1}),
+                  all["cached"].get<std::size_t>());
 }
 
 Served with_vocabulary(Served served) {
@@ -41,11 +53,14 @@ class Listener {
     outcome_.times.started = seconds_since(client.arrived);
   }
 
-  // `stop` is asked between launches, too.
-  runtime::Callbacks callbacks(const std::function<bool()>& stop) {
+  // `stop` is asked between launches, too; `prefilled` is told how many rows are complete.
+  runtime::Callbacks callbacks(const std::function<bool()>& stop, std::size_t& prefilled) {
     runtime::Callbacks callbacks;
     callbacks.cancelled = [this, stop] { return reader_.stopped() || client_gone() || stop(); };
-    callbacks.on_prefill = client_.on_prefill;
+    callbacks.on_prefill = [this, &prefilled](std::size_t done, std::size_t total) {
+      prefilled = done;
+      if (client_.on_prefill) client_.on_prefill(done, total);
+    };
     if (request_.top_logprobs)
       callbacks.on_logits = [this](std::span<const float> logits) { logits_ = logits; };
     if (echo_.wants_logits())
@@ -125,14 +140,17 @@ Outcome Service::run(const GenerationRequest& request, const RequestQueue::Turn&
   bool late = false;
   Listener listener(served_, request, client, metrics_);
   const auto departure = request.chat ? last_.compare(request) : std::nullopt;
+  const std::size_t canonical = std::exchange(prefilled_, 0);
+  const auto stop = [&] {
+    late = Clock::now() > deadline;
+    return late || cancel_;
+  };
   try {
-    const runtime::Reply reply = engine_.run(request.engine, listener.callbacks([&] {
-      late = Clock::now() > deadline;
-      return late || cancel_;
-    }));
+    const runtime::Reply reply = engine_.run(request.engine, listener.callbacks(stop, prefilled_));
     if (request.chat) last_.keep(request, reply.tokens);
     Outcome outcome = listener.finish(reply);
     outcome.departure = departure;
+    outcome.keepable = keepable_rows(reply.stats, canonical);
     if (outcome.finish == Finish::kCancelled && late)
       throw ApiError(408, "the request took longer than the server allows", "", "timeout");
     if (outcome.finish == Finish::kCancelled && cancel_)

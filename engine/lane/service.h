@@ -57,7 +57,8 @@ class Service {
   const Limits limits_;
   Metrics metrics_;
   RequestQueue queue_;
-  LastRendering last_;  // of a chat; who has the turn uses it
+  LastRendering last_;         // of a chat; who has the turn uses it, and this:
+  std::size_t prefilled_ = 0;  // leading rows of the buffer that prefill wrote
   std::atomic<bool> cancel_ = false;
 };
 

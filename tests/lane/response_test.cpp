@@ -118,27 +118,36 @@ TEST(ResponseWriter, ThoughtsHaveAFieldOfTheirOwn) {
 }
 
 TEST(TimingsJson, SaysWhereTheRenderingLeftTheLastOne) {
-  EXPECT_TRUE(timings_json({})["rendering"].is_null());
-  EXPECT_EQ(timings_json({}, Departure{5, "template"})["rendering"],
+  EXPECT_TRUE(timings_json({}, 64)["rendering"].is_null());
+  EXPECT_EQ(timings_json({.departure = Departure{5, "template"}}, 64)["rendering"],
             (ordered_json{{"left_at", 5}, {"left_by", "template"}}));
 }
 
+TEST(TimingsJson, SaysWhatSmallerGridsWouldHaveKept) {
+  EXPECT_TRUE(timings_json({}, 512)["rounded_off"].is_null());
+  const ordered_json timings = timings_json({.keepable = 300}, 512);
+  EXPECT_EQ(timings["rounded_off"], 300);
+  EXPECT_EQ(timings["smaller_grids"],
+            (ordered_json{{"16", 288}, {"32", 288}, {"64", 256}, {"128", 256}, {"256", 256}}));
+}
+
 TEST(TimingsJson, CountsRowsAndTokensPerSecond) {
-  runtime::Stats stats;
+  Outcome outcome;
+  runtime::Stats& stats = outcome.stats;
   stats.prefill_rows = 30;
   stats.prefill_seconds = 0.5;
   stats.generated_tokens = 11;  // the first of which comes from the prompt
   stats.decode_seconds = 2;
   stats.drafted = 7;
   stats.accepted = 4;
-  const ordered_json timings = timings_json(stats);
+  const ordered_json timings = timings_json(outcome, 64);
   EXPECT_EQ(timings["prompt_ms"], 500);
   EXPECT_EQ(timings["prompt_per_second"], 60);
   EXPECT_EQ(timings["predicted_n"], 11);
   EXPECT_EQ(timings["predicted_per_second"], 5);
   EXPECT_EQ(timings["draft_n"], 7);
   EXPECT_EQ(timings["draft_n_accepted"], 4);
-  EXPECT_EQ(timings_json({})["predicted_per_second"], 0) << "nothing is divided by nothing";
+  EXPECT_EQ(timings_json({}, 64)["predicted_per_second"], 0) << "nothing is divided by nothing";
 }
 
 }  // namespace

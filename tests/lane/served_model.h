@@ -11,7 +11,7 @@ namespace engine::lane::testing {
 
 inline Served served_micro(std::size_t context = 640) {
   const model::Model& model = runtime::testing::loaded().model;
-  return {model, "micro", context, ToolFormat::of(model), {}};
+  return {model, "micro", context, 64, ToolFormat::of(model), {}};
 }
 
 inline GenerationRequest chat_request(const std::string& body, const Served& served) {

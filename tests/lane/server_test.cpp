@@ -383,6 +383,17 @@ TEST(Server, TimingsSayWhyTheReuseEnded) {
   const std::size_t differs = timings["first_difference"], kept = timings["cache_n"];
   EXPECT_GE(differs, text.size());
   EXPECT_EQ(kept, differs / 64 * 64);
+  EXPECT_EQ(timings["rounded_off"], differs - kept);
+  EXPECT_EQ(timings["smaller_grids"],
+            (ordered_json{{"16", differs / 16 * 16}, {"32", differs / 32 * 32}}));
+  // A prompt that goes on: what decode wrote is not to be kept on any grid.
+  ordered_json longer = user_says(text + "b", 20);
+  const Answer before = lane.post_json(kChat, longer);
+  longer["messages"].push_back(before.json["choices"][0]["message"]);
+  longer["messages"].push_back({{"role", "user"}, {"content", "And?"}});
+  const ordered_json next = lane.post_json(kChat, longer).json["timings"];
+  EXPECT_EQ(next["cache_n"].get<std::size_t>() + next["rounded_off"].get<std::size_t>(),
+            before.json["usage"]["prompt_tokens"]);
 }
 
 TEST(Server, OtherEndpoints) {
