@@ -6,6 +6,7 @@
 
 #include "patcher/carry/block_edits.h"
 #include "patcher/carry/counterpart.h"
+#include "patcher/carry/lost_locals.h"
 #include "patcher/carry/lost_names.h"
 #include "patcher/carry/near_twin.h"
 #include "patcher/carry/same_places.h"
@@ -186,9 +187,11 @@ class Carrier {
 
   void check_names() {
     const auto lost = lost_names(base_source_, after_source_, target_source_);
-    if (lost.empty()) return;
-    const auto line = after_source_.lines().line_of(lost.front().byte) + 1;
-    refuse(Verdict::kMissing, line, message(lost.front()));
+    if (!lost.empty()) lose(lost.front());
+  }
+
+  void lose(const LostName& lost) {
+    refuse(Verdict::kMissing, after_source_.lines().line_of(lost.byte) + 1, message(lost));
   }
 
   void finish() {
@@ -209,6 +212,8 @@ class Carrier {
         !parses_worse(base_source_, after_source_)) {
       return refuse(Verdict::kDamagedParse, 0, "the file would parse worse than before");
     }
+    const auto lost = lost_locals({base_source_, after_source_, target_source_, result});
+    if (!lost.empty()) return lose(lost.front());
     if (open_ && !agrees(bytes)) {
       out_.failure = std::move(open_);
       return;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "patcher/carry/enclosing_definition.h"
+#include "patcher/carry/name_uses.h"
 #include "patcher/syntax/code_words.h"
 #include "patcher/text/change_blocks.h"
 
@@ -28,14 +29,6 @@ Definitions definitions(const Source& source) {
     if (tokens[i].directive && text(i) == "#" && text(i + 1) == "define") {
       out[std::string(text(i + 2))];
     }
-  }
-  return out;
-}
-
-std::set<std::string_view> names_in(const Source& source) {
-  std::set<std::string_view> out;
-  for (const Token& t : source.tokens()) {
-    if (!t.comment) out.insert(t.text(source.bytes()));
   }
   return out;
 }
@@ -69,118 +62,28 @@ Arities arities(const Source& source) {
   return out;
 }
 
-// `int x`, `T *x`, `A<T> &x`: what declares a name and does not use it.
-bool follows_type(const Source& source, size_t i) {
-  const auto& tokens = source.tokens();
-  const auto text = [&](size_t t) { return tokens[t].text(source.bytes()); };
-  while (i > 0 && (text(i - 1) == "*" || text(i - 1) == "&"))
-    --i;
-  return i > 0 && (is_name(text(i - 1)) || is_declaring(text(i - 1)) || text(i - 1) == ">");
-}
-
-// The one function of the file that is `scope`; null where it is not there once.
-const Scope* only_function(const Source& source, const Scope& scope) {
-  const auto found = same_definitions(source.scopes(), scope, true);
-  return found.size() == 1 && found[0]->kind == Scope::Kind::kFunction ? found[0] : nullptr;
-}
-
-// Calls use(i) for each token of a function, but comments.
-template <typename Use>
-void tokens_of(const Source& source, const Scope& function, Use use) {
-  const auto& tokens = source.tokens();
-  for (const uint32_t i : source.code()) {
-    if (function.begin <= tokens[i].begin && tokens[i].begin < function.end) use(i);
-  }
-}
-
-std::set<std::string_view> names_of(const Source& source, const Scope& function) {
-  std::set<std::string_view> out;
-  tokens_of(source, function,
-            [&](size_t i) { out.insert(source.tokens()[i].text(source.bytes())); });
-  return out;
-}
-
-// What a function declares for certain: `T x`, `T *x` at a statement's begin or among its
-// parameters.
-std::set<std::string_view> variables_of(const Source& source, const Scope& function) {
-  static const std::set<std::string_view> kEnds = {"=", ";", ",", ")", "[", "{", ":"};
-  static const std::set<std::string_view> kBegins = {";", "{", "}"};
-  const auto text = [&](size_t i) { return source.tokens()[i].text(source.bytes()); };
-  std::set<std::string_view> out;
-  bool in_body = false;
-  tokens_of(source, function, [&](size_t i) {
-    in_body = in_body || text(i) == "{";
-    const bool ends = i + 1 < source.tokens().size() && kEnds.contains(text(i + 1));
-    if (!ends || !is_name(text(i)) || !follows_type(source, i)) return;
-    size_t type = i - 1;
-    while (type > 0 && (text(type) == "*" || text(type) == "&"))
-      --type;
-    const std::string_view before = type > 0 ? text(type - 1) : ";";
-    const bool begins =
-        kBegins.contains(before) || is_declaring(before) || is_declaring(text(type));
-    if (in_body ? begins : begins || before == "(" || before == ",") out.insert(text(i));
-  });
-  return out;
-}
-
-// Calls use(i) for each token of the lines that `after` adds, but comments.
-template <typename Use>
-void added_tokens(const Source& base, const Source& after, Use use) {
-  const auto& tokens = after.tokens();
-  for (const ChangeBlock& block : change_blocks(base.bytes(), after.bytes())) {
-    if (block.deletes()) continue;
-    const uint32_t begin = after.lines().begin(block.after_begin);
-    const uint32_t end = after.lines().end(block.after_end - 1);
-    auto token = std::partition_point(tokens.begin(), tokens.end(),
-                                      [&](const Token& t) { return t.begin < begin; });
-    for (; token != tokens.end() && token->begin < end; ++token) {
-      if (!token->comment) use(static_cast<size_t>(token - tokens.begin()));
-    }
-  }
-}
-
-// Variables of a function that lines added to it use, and that the target's function has not.
-std::vector<LostName> lost_variables(const Source& base, const Source& after,
-                                     const Source& target) {
-  std::vector<LostName> out;
-  std::map<const Scope*, std::set<std::string_view>> lost;  // of the functions of `after`
-  for (const Scope& scope : after.scopes()) {
-    if (scope.kind != Scope::Kind::kFunction) continue;
-    const Scope* was = only_function(base, scope);
-    const Scope* is = only_function(target, scope);
-    if (was == nullptr || is == nullptr) continue;
-    std::set<std::string_view>& names = lost[&scope];
-    names = variables_of(base, *was);
-    for (const std::string_view name : names_of(target, *is))
-      names.erase(name);
-  }
-  std::set<std::string_view> declared;
-  added_tokens(base, after, [&](size_t i) {
-    const std::string_view name = after.tokens()[i].text(after.bytes());
-    if (follows_type(after, i)) declared.insert(name);
-    const std::string_view before = i > 0 ? after.tokens()[i - 1].text(after.bytes()) : "";
-    if (before == "." || before == "->" || declared.contains(name)) return;
-    for (const auto& [scope, names] : lost) {
-      const uint32_t byte = after.tokens()[i].begin;
-      if (byte < scope->begin || byte >= scope->end || !names.contains(name)) continue;
-      declared.insert(name);
-      out.push_back({.name = std::string(name), .byte = byte, .local = true});
-    }
-  });
-  return out;
-}
-
 }  // namespace
 
 std::string message(const LostName& lost) {
-  if (lost.local) {
-    return fmt::format("lost_name: an added line uses `{}`, which the function has no more",
-                       lost.name);
+  switch (lost.kind) {
+    case LostName::Kind::kGone:
+      break;
+    case LostName::Kind::kOtherShape:
+      return fmt::format("lost_name: `{}` takes other parameters now than where it was called",
+                         lost.name);
+    case LostName::Kind::kLocal:
+      return fmt::format(
+          "lost_name: an added line uses `{}`, which the function does not have there", lost.name);
+    case LostName::Kind::kStillUsed:
+      return fmt::format("still_used: the patch removes `{}`, which is still used here", lost.name);
+    case LostName::Kind::kBeforeRemoved:
+      return fmt::format(
+          "lost_name: the patch removes a call behind one of `{}`, which is there no more; the "
+          "call may "
+          "be needed without it",
+          lost.name);
   }
-  return lost.changed
-             ? fmt::format("lost_name: `{}` takes other parameters now than where it was called",
-                           lost.name)
-             : fmt::format("lost_name: an added line uses `{}`, which is there no more", lost.name);
+  return fmt::format("lost_name: an added line uses `{}`, which is there no more", lost.name);
 }
 
 std::vector<LostName> lost_names(const Source& base, const Source& after, const Source& target) {
@@ -202,16 +105,14 @@ std::vector<LostName> lost_names(const Source& base, const Source& after, const 
     const auto there = in_target.find(std::string(name));
     const bool call = i + 1 < tokens.size() && tokens[i + 1].text(after.bytes()) == "(";
     if (!used.contains(name)) {
-      out.push_back({std::string(name), t.begin, false});
+      out.push_back({LostName::Kind::kGone, std::string(name), t.begin});
     } else if (call && there != in_target.end() && !defined->second.empty() &&
                !there->second.empty() &&
                std::none_of(defined->second.begin(), defined->second.end(),
                             [&](const auto& p) { return there->second.contains(p); })) {
-      out.push_back({std::string(name), t.begin, true});
+      out.push_back({LostName::Kind::kOtherShape, std::string(name), t.begin});
     }
   });
-  for (LostName& lost : lost_variables(base, after, target))
-    out.push_back(std::move(lost));
   return out;
 }
 
@@ -238,22 +139,42 @@ std::vector<LostName> changed_calls(const Source& base, const Source& after, con
     const auto is = only(there, name);
     if (!is_name(name) || !was || !is || *was == *is) return;
     if (arity(words, word->second + 1) != was || !seen.insert(name).second) return;
-    out.push_back({std::string(name), after.tokens()[token].begin, true});
+    out.push_back({LostName::Kind::kOtherShape, std::string(name), after.tokens()[token].begin});
   });
   return out;
 }
 
-std::vector<LostName> missing_names(const Source& base, const Source& after, const Source& target) {
+std::vector<LostName> still_used_names(const ChangedFile& file) {
+  if (file.base.language() == Language::kLines) return {};
+  const Definitions in_target = definitions(file.target);
+  const Definitions in_result = definitions(file.result);
+  const auto in_after = names_in(file.after);
+  std::vector<LostName> out;
+  for (const auto& [name, params] : definitions(file.base)) {
+    if (in_after.contains(name) || !in_target.contains(name) || in_result.contains(name)) continue;
+    const auto& tokens = file.result.tokens();
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      if (tokens[i].comment || tokens[i].text(file.result.bytes()) != name) continue;
+      if (is_member(file.result, i) || follows_type(file.result, i)) continue;
+      out.push_back({LostName::Kind::kStillUsed, name, tokens[i].begin});
+      break;
+    }
+  }
+  return out;
+}
+
+MissingNames missing_names(const Source& base, const Source& after, const Source& target) {
   if (base.language() == Language::kLines) return {};
   const auto known = names_in(base);
   const auto there = names_in(target);
-  std::vector<LostName> out;
+  MissingNames out;
   std::set<std::string_view> seen;
   added_tokens(base, after, [&](size_t i) {
     const std::string_view name = after.tokens()[i].text(after.bytes());
-    if (!is_name(name) || !known.contains(name) || there.contains(name)) return;
+    if (!is_name(name) || there.contains(name)) return;
     if (!seen.insert(name).second || follows_type(after, i)) return;
-    out.push_back({std::string(name), after.tokens()[i].begin});
+    auto& part = known.contains(name) ? out.known : out.unknown;
+    part.push_back({LostName::Kind::kGone, std::string(name), after.tokens()[i].begin});
   });
   return out;
 }
