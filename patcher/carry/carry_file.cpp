@@ -8,6 +8,7 @@
 #include "patcher/carry/counterpart.h"
 #include "patcher/carry/lost_locals.h"
 #include "patcher/carry/lost_names.h"
+#include "patcher/carry/merge_witness.h"
 #include "patcher/carry/near_twin.h"
 #include "patcher/carry/same_places.h"
 #include "patcher/syntax/health.h"
@@ -72,14 +73,14 @@ class Carrier {
         there.push_back(block.before_begin + 1);
         continue;
       }
-      const auto place = ranges ? finder.find(block, failure) : std::nullopt;
+      auto place = ranges ? finder.find(block, failure) : std::nullopt;
       if (!place) {
         refuse(failure.verdict, block.before_begin + 1, failure.message);
         out_.failure->place = failure.place;
         out_.failure->candidates = std::move(failure.candidates);
-        return;
       }
-      if (!is_kin(block, *place, *ranges)) return;
+      if (!place || !is_kin(block, *place, *ranges)) place = merged_place(block, ranges);
+      if (!place) return;
       if (const auto twin = near_twin(base_, after_, target_, block, *place)) {
         if (!open_ && touches(block, *place, *twin)) {
           there.push_back(block.before_begin + 1);
@@ -166,6 +167,29 @@ class Carrier {
     return true;
   }
 
+  // Where git's merge does a block that has no place by itself, if that is proven to be the
+  // block's: two that know nothing of each other say the same.
+  std::optional<CarriedPlace> merged_place(const ChangeBlock& block,
+                                           const std::optional<PlaceFinder::Ranges>& in) {
+    const auto place = witness().place(block);
+    if (!place) return std::nullopt;
+    const CodeRange all_base{0, static_cast<uint32_t>(base_.size())};
+    const CodeRange all_target{0, static_cast<uint32_t>(target_.size())};
+    const bool inside = in && in->target.first <= place->begin && place->end <= in->target.second;
+    const KinshipAnswer answer =
+        kin_.check(block, added(block), *place, inside ? in->base : all_base,
+                   inside ? in->target : all_target);
+    if (answer.kinship != Kinship::kProven) return std::nullopt;
+    out_.failure.reset();
+    by_merge_ = true;
+    return place;
+  }
+
+  const MergeWitness& witness() {
+    if (!witness_) witness_.emplace(base_, after_source_.bytes(), target_);
+    return *witness_;
+  }
+
   void note_choice(const ChangeBlock& block, const CarriedPlace& place) {
     if (place.choice == CarriedPlace::Choice::kNone || place.begin == 0) return;
     Finding f{.verdict = Verdict::kApplies,
@@ -218,6 +242,9 @@ class Carrier {
       out_.failure = std::move(open_);
       return;
     }
+    if (by_merge_ && !agrees(bytes)) {
+      return refuse(Verdict::kAmbiguous, 0, "git's merge of lines does it elsewhere");
+    }
     out_.bytes = std::move(bytes);
   }
 
@@ -253,6 +280,8 @@ class Carrier {
   TokenIndex target_;
   Counterparts kin_;
   Counterparts after_kin_;
+  std::optional<MergeWitness> witness_;
+  bool by_merge_ = false;        // a block is where only the merge has it
   std::optional<Finding> open_;  // a place that a second witness must confirm
   std::vector<std::string_view> after_lines_;
   std::vector<ByteEdit> edits_;

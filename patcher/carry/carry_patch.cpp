@@ -81,6 +81,10 @@ class PatchCarrier {
     out_.outcome = CarryOutcome::kReanchored;
     out_.imported = import_change(change);
     out_.findings = out_.imported.errors;
+    if (!out_.imported.kept_diff.empty()) {
+      out_.notes.push_back(finding(Verdict::kApplies, change.files.front().path_after,
+                                   "it is kept as a diff: " + out_.imported.kept_diff));
+    }
     if (out_.findings.empty()) out_.findings = gone_names_of(from_, onto_, next);
     if (!out_.findings.empty()) return;
     out_.place = first_change(change);

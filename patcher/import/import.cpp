@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "patcher/foreign/unified.h"
+#include "patcher/import/diff_form.h"
 #include "patcher/import/hunk_import.h"
 #include "patcher/patch/patch_text.h"
 #include "patcher/series/judge.h"
@@ -54,6 +56,7 @@ class Importer {
       fail(Verdict::kMalformed, "", 0, "no anchored patch makes exactly this change: " + why);
     }
     out_.beside.clear();
+    keep_diff();
     return std::move(out_);
   }
 
@@ -164,6 +167,20 @@ class Importer {
                                  "no anchor finds this change's place and makes exactly its bytes");
     }
     patch.changes.push_back({.path = file.path_after, .hunks = std::move(made.hunks)});
+  }
+
+  // What no anchored patch makes may be made by the diff itself, which a series may hold as well.
+  void keep_diff() {
+    const std::string text = diff_form(change_);
+    const Patch patch = patch_of(change_.name, parse_unified(change_.name, text));
+    if (!patch.usable()) return;
+    const Judgement judgement = judge(patch, before_);
+    if (judgement.verdict != Verdict::kApplies || !judgement.after.same_as(after_)) return;
+    const auto back = take_off(patch, judgement.after);
+    if (!back || !back->same_as(before_)) return;
+    out_.text = text;
+    out_.kept_diff = out_.errors.front().message;
+    out_.errors.clear();
   }
 
   // --- the proof

@@ -37,7 +37,8 @@ struct BesideFile {
 struct Imported {
   std::string text = {};  // the patch file's text; empty after an error
   std::vector<BesideFile> beside = {};
-  std::string options = {};  // behind its name in the series: a diff's -p0 or -p1
+  std::string options = {};    // behind its name in the series: a diff's -p0 or -p1
+  std::string kept_diff = {};  // not empty: the text is a diff, and why it has no anchors
   std::vector<Finding> errors = {};
 };
 
@@ -47,7 +48,9 @@ struct Imported {
 // bytes each time.
 //
 // The result is proven before it is given: on the versions before, it applies and makes exactly the
-// versions after. What cannot be expressed so, binary files, links and unsafe paths are errors.
+// versions after. A change that no anchored patch makes so is kept as a diff where that is proven,
+// and undoes as well. What cannot be expressed at all, binary files, links and unsafe paths are
+// errors.
 Imported import_change(const SourceChange& change);
 
 // A name for a patch file from its number and subject: "0003-keep-the-rows.patch".

@@ -17,6 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kKeptDiff = "kept as a diff: no anchors make this change";
+
 Finding problem(Verdict verdict, const std::string& name, int line, const std::string& path,
                 std::string message) {
   return {.verdict = verdict,
@@ -164,7 +166,9 @@ void write_import(const SeriesImport& series, const std::string& directory) {
   std::string list;
   for (const SeriesImport::Item& item : series.patches) {
     list += item.name + (item.imported.options.empty() ? "" : " " + item.imported.options);
-    list += (item.remark.empty() ? "" : "  # " + item.remark) + "\n";
+    const bool diff = item.remark.empty() && !item.imported.kept_diff.empty();
+    const std::string remark = diff ? kKeptDiff : item.remark;
+    list += (remark.empty() ? "" : "  # " + remark) + "\n";
     files.push_back({item.name, item.imported.text, false});
     const std::string inner = item.name.substr(0, item.name.rfind('/') + 1);
     for (const BesideFile& b : item.imported.beside)

@@ -174,11 +174,22 @@ TEST(Import, RefusesByName) {
   EXPECT_EQ(refused("a", 0644, "../a"), "`../a` is not a path inside the tree");
 }
 
-TEST(Import, RefusesWhatItCannotProve) {
-  // Nothing but a comment: there is no token to anchor by.
+// Nothing but a comment: there is no token to anchor by, and the lines say it all.
+TEST(Import, KeepsTheDiffWhereNoAnchorsMakeTheChange) {
   const auto made = import_one("// a\n", "// b\n");
+  EXPECT_TRUE(made.errors.empty());
+  EXPECT_FALSE(made.kept_diff.empty());
+  EXPECT_NE(made.text.find("--- a/a.cpp\n+++ b/a.cpp\n@@ -1,1 +1,1 @@\n-// a\n+// b\n"),
+            std::string::npos)
+      << made.text;
+}
+
+TEST(Import, RefusesWhatItCannotProve) {
+  const std::string markers = "<<<<<<< ours\nint a;\n=======\nint b;\n>>>>>>> theirs\n";
+  const auto made = import_one(markers + "int c;\n", markers + "int d;\n");
   ASSERT_FALSE(made.errors.empty());
-  EXPECT_EQ(made.errors.front().place.line, 1);
+  EXPECT_EQ(made.errors.front().verdict, Verdict::kDamagedParse);
+  EXPECT_TRUE(made.text.empty());
 }
 
 TEST(Import, NamesFilesBySubject) {
