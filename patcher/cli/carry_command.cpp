@@ -9,13 +9,13 @@ const Manual kCarryManual = {
     "carry",
     "move a series from the tree that it was made for to another version of it",
     R"(Writes the series for --root (its files, or its --rev) into --out-dir and says of each patch
-what became of it: unchanged; re-anchored, the same change found by the tokens around it and
-written with new anchors; obsolete, left out because the tree has the change; or that it needs a
-person, and why. Refused is also an added line that uses a name which is gone from the tree, or a
-local that the function does not have there, or calls a function whose parameters changed; and a
-removed definition that is still used. A diff or mail has its places in --base by its line numbers; if they are
-stale, where its lines are, if that is one place. What needs a person is written as it was, with a
-remark in the series, and the exit code says so: mend it there, and check the new series.
+what became of it: unchanged; re-anchored, the same change found by the tokens around it and written
+with new anchors; obsolete, left out because the tree has the change; or that it needs a person, and
+why. Refused is also an added line that uses a name which is gone from the tree, or a local that the
+function does not have there, or calls a function whose parameters changed; and a removed definition
+that is still used. A diff or mail has its places in --base by its line numbers; if they are stale,
+where its lines are, if that is one place. What needs a person is written as it was, with a remark
+in the series, and the exit code says so: mend it there, and check the new series.
 A changed function or type that is not in its file any more is looked for in all C, C++ and CUDA
 files by its name and parameters. If one file has it, --follow-moves takes what changes in it
 there; without, the refusal says where it is. Lines outside of definitions go along only if all

@@ -15,9 +15,9 @@ has applied any, as in upstream's tree, --unpatched makes it obsolete. With --di
 a patch still applies but gives another diff than the one stored, because its surroundings changed.
 With --base or --base-rev, the tree that the series was made for, refuses too a patch that applies
 but adds a line that uses a name which is gone since, or calls a function whose parameters changed;
-one that removes what is still used; one whose place, or whose result where it seems applied, is in another part than the base has it,
-or may be; and one that adds a function, a type or a statement that the tree has added as well. Of
-a patch without a place it says where carry would place it.
+one that removes what is still used; one whose place, or whose result where it seems applied, is in
+another part than the base has it, or may be; and one that adds a function, a type or a statement
+that the tree has added as well. Of a patch without a place it says where carry would place it.
 In a place that does not parse, tokens and lines decide, with a note: where the anchor is there
 once in the whole file it applies. An edit after which text that was readable is not is refused,
 damaged_parse, and noted where a diff's lines are all there as it has them. Macros with names in

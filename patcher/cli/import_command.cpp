@@ -16,8 +16,9 @@ const Manual kImportManual = {
     "turn commits, diffs and patch mails into anchored patches",
     R"(Does each FILE to the base, where it must fit at the lines that it names, and writes a patch
 with the smallest anchor that is there once in its scope. Each patch is proven: on the base it
-makes exactly the diff's change. If any cannot be written so, nothing is written. The same input
-gives the same bytes; a file that is there and differs is never overwritten.
+makes exactly the diff's change. What no anchors make so (a change of blanks alone, say) is kept as
+a diff, with a remark in the series; if that cannot be proven either, nothing is written. The same
+input gives the same bytes; a file that is there and differs is never overwritten.
 Of an mbox each mail is a patch, numbered and named by its subject. Refused by name is what a diff
 leaves out (binary files, "Only in") or cannot mean here (two names, copies, links), and a mail
 whose message holds a diff with no line of three dashes behind it.

@@ -62,7 +62,8 @@ TEST_F(BaseCheck, RefusesAVariableThatTheFunctionHasNoMore) {
   s_.patch("1.patch", "--- a.cpp\n+++ a.cpp\n@@ f @@\n+  note(port);\n   return x;\n");
   EXPECT_EQ(s_.run({"check"}), 0) << s_.err;
   EXPECT_EQ(run("check"), 12);
-  EXPECT_TRUE(holds(s_.err, "an added line uses `port`, which the function does not have there")) << s_.err;
+  EXPECT_TRUE(holds(s_.err, "an added line uses `port`, which the function does not have there"))
+      << s_.err;
 }
 
 TEST_F(BaseCheck, RefusesAFunctionThatUpstreamHasAddedToo) {
