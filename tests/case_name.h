@@ -22,3 +22,12 @@ inline std::string case_name(std::size_t index, std::string_view words) {
   }
   return name;
 }
+
+// A word that names its case alone: `-` and whatever else is not allowed becomes `_`.
+inline std::string case_word(std::string_view word) {
+  std::string name(word);
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  }
+  return name;
+}

@@ -120,7 +120,8 @@ void read_rotary(ModelConfig& config, const JsonNode& root) {
 }
 
 void read_mtp(ModelConfig& config, const JsonNode& root) {
-  const auto layers = root.find("num_nextn_predict_layers");
+  const bool renamed = root.find("num_mtp_layers").has_value();  // by transformers 5
+  const auto layers = root.find(renamed ? "num_mtp_layers" : "num_nextn_predict_layers");
   config.mtp = layers && layers->integer(0, 1) == 1;
   if (!config.mtp) return;
   const auto window = root.find("mtp_sliding_window");

@@ -17,6 +17,7 @@
 #include "numerics/activation.h"
 #include "numerics/norm.h"
 #include "numerics/rotary_scaling.h"
+#include "numerics/router.h"
 
 namespace engine::model {
 
@@ -29,6 +30,15 @@ struct LayerKind {
 
   std::size_t window = kWholeContext;  // positions that a row attends to, its own included
   std::size_t rotary = 0;              // index into ModelConfig::rotaries, or kNoRotary
+  bool experts = false;                // in place of the dense MLP
+};
+
+// The experts of the layers that have them, and of the drafter's.
+struct ExpertsConfig {
+  numerics::RouterRule router;          // no experts: no layer has any
+  bool bias = false;                    // on the scores, for the choice alone
+  std::size_t intermediate = 0;         // of each expert, a multiple of 16
+  std::size_t shared_intermediate = 0;  // of the one that every row goes to as well; 0: none
 };
 
 // On queries and keys, before rotary.
@@ -75,10 +85,17 @@ struct ModelConfig {
   bool mtp = false;            // one multi-token-prediction layer follows the decoder's
   std::size_t mtp_window = 0;  // positions that it attends to, its own included; 0 without it
 
+  ExpertsConfig experts;
+
   std::vector<Token> stop_tokens;  // sorted; each < V; may be empty
 
   // The MLP's first projection: gate and up, or one matrix.
   bool gated() const { return activation != numerics::Activation::kGelu; }
+  bool has_experts() const { return experts.router.experts > 0; }
+  // I of a layer's MLP; with experts, of the shared one, 0 without it.
+  std::size_t mlp_width(bool with_experts) const {
+    return with_experts ? experts.shared_intermediate : intermediate;
+  }
   std::size_t query_width() const { return query_heads * head_size; }  // Q D
   std::size_t kv_width() const { return kv_heads * head_size; }        // G D
 

@@ -27,6 +27,13 @@ struct LayerNames {
   std::string_view gate = "mlp.gate_proj";
   std::string_view up = "mlp.up_proj";
   std::string_view down = "mlp.down_proj";
+  // Of layers with experts; "experts" is followed by ".N." and the expert's own names.
+  std::string_view router = "mlp.gate";
+  std::string_view experts = "mlp.experts";
+  std::string_view expert_gate = "gate_proj";
+  std::string_view expert_up = "up_proj";
+  std::string_view expert_down = "down_proj";
+  std::string_view shared = "mlp.shared_experts";  // followed by "." and gate_proj and so on
 };
 
 struct Family {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "model/expert_config.h"
 #include "model/rotary_config.h"
 #include "numerics/attention.h"
 
@@ -193,6 +194,26 @@ void read_glm(ModelConfig& config, const JsonNode& root) {
   config.qkv_bias = root.flag("attention_bias");
   for (numerics::RotarySpec& spec : config.rotaries)
     spec.interleaved = true;
+}
+
+void read_mixtral(ModelConfig& config, const JsonNode& root) {
+  read_window_of_all(config, root);
+  read_mixtral_experts(config, root);
+}
+
+void read_qwen3_moe(ModelConfig& config, const JsonNode& root) {
+  config.qk_norm = QkNorm::kHead;
+  read_attention_bias(config, root);
+  const std::size_t window = window_if_used(root);
+  for (LayerKind& kind : config.layer_kinds)
+    kind.window = window;
+  read_qwen_experts(config, root);
+}
+
+void read_glm4_moe(ModelConfig& config, const JsonNode& root) {
+  config.qkv_bias = root.flag("attention_bias");
+  config.qk_norm = root.flag("use_qk_norm") ? QkNorm::kHead : QkNorm::kNone;
+  read_deepseek_experts(config, root);
 }
 
 void read_starcoder2(ModelConfig& config, const JsonNode& root) {

@@ -21,6 +21,9 @@ void read_gemma(ModelConfig& config, const JsonNode& root);
 void read_gemma2(ModelConfig& config, const JsonNode& root);
 void read_gemma3(ModelConfig& config, const JsonNode& root);
 void read_glm(ModelConfig& config, const JsonNode& root);
+void read_mixtral(ModelConfig& config, const JsonNode& root);
+void read_qwen3_moe(ModelConfig& config, const JsonNode& root);
+void read_glm4_moe(ModelConfig& config, const JsonNode& root);
 void read_starcoder2(ModelConfig& config, const JsonNode& root);
 
 }  // namespace engine::model

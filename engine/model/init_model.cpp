@@ -30,7 +30,10 @@ void write_weights(const ModelConfig& config, std::uint64_t seed, const fs::path
   std::vector<TensorSource> sources;
   sources.reserve(tensors.size());
   for (const RandomTensor& tensor : tensors) {
-    sources.push_back({tensor.name, "BF16", tensor.shape, std::as_bytes(std::span(tensor.values))});
+    const bool wide = !tensor.floats.empty();
+    sources.push_back(
+        {tensor.name, wide ? "F32" : "BF16", tensor.shape,
+         wide ? std::as_bytes(std::span(tensor.floats)) : std::as_bytes(std::span(tensor.values))});
   }
   write_safetensors(path, sources);
 }

@@ -8,6 +8,12 @@
 //   mini     256  8       4/2 x 64   32      1024  128         16384    yes   yes      no
 //   plain    96   3       3/3 x 32   32      256   none        2048     no    no       yes
 //
+//   glm4moe-mini
+//            256  5       4/2 x 64   32      512   32          16384    yes   yes      yes
+//
+// glm4moe-mini has experts in all layers but the first: 8 of width 128 in two groups, 2 of one
+// group for each row, and a shared one. Two experts of each layer always tie.
+//
 // Further presets have layers of one family each: H 96, 4 layers, 4/2 heads of 32, I 192, context
 // 2048. mistral (windows), smollm3 (layers without rotary, biases, llama3 scaling), phi3 (stacked
 // matrices), qwen3 (yarn), olmo2 (norms after, over the whole width), granite (multipliers), gemma2

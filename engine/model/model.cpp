@@ -31,6 +31,7 @@ Model Model::load(const std::filesystem::path& dir) {
   if (!std::filesystem::is_directory(dir)) throw ModelError(dir, "no such folder");
   ModelConfig config = ModelConfig::load(dir);
   auto store = std::make_unique<const TensorStore>(TensorStore::open(dir));
+  if (config.model_type != "kvpc") config.mtp = config.mtp && Weights::has_drafter(config, *store);
   Tokenizer tokenizer = Tokenizer::load(dir / "tokenizer.json");
   if (tokenizer.size() > config.vocabulary) {
     throw ModelError(dir / "tokenizer.json",

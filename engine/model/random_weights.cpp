@@ -1,5 +1,6 @@
 #include "model/random_weights.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "model/tensor_walk.h"
@@ -25,6 +26,7 @@ constexpr double kQueryKeyScale = 2.0;
 constexpr double kAttentionScale = 0.3;
 constexpr double kFirstMlpScale = 2.0;
 constexpr double kMlpScale = 0.3;
+constexpr double kUnseenScale = 0.02;  // before the layer that the drafter's imitates
 // The drafter's input is the token's embedding and this much of everything else.
 constexpr double kDrafterNoise = 0.1;
 
@@ -44,24 +46,45 @@ numerics::bf16 draw(std::uint32_t word, const Fill& fill, bool on_diagonal) {
 
 class Drawer final : public TensorSupply {
  public:
-  Drawer(const ModelConfig& config, std::uint64_t seed) : c_(config), seed_(seed) {}
+  // Streams: more than a layer has tensors.
+  Drawer(const ModelConfig& config, std::uint64_t seed)
+      : c_(config), seed_(seed), streams_per_layer_(32 + 3 * config.experts.router.experts) {
+    while (imitated_ + 1 < c_.layers && c_.layer_kinds[imitated_].experts != c_.has_experts())
+      ++imitated_;
+  }
 
   std::vector<RandomTensor> draw_all() {
     walk_tensors(c_, {}, *this);
     return std::move(tensors_);
   }
 
-  // The drafter's layer takes the first one's draws.
+  // The drafter's layer takes the draws of the first one of its kind.
   void begin_layer(std::size_t index) override {
-    const std::size_t like = index == c_.layers ? 0 : index;
-    stream_ = 1 + static_cast<std::uint32_t>(like) * kStreamsPerLayer;
-    mlp_scale_ = like == 0 ? kFirstMlpScale : kMlpScale;
+    const std::size_t like = index == c_.layers ? imitated_ : index;
+    stream_ = 1 + static_cast<std::uint32_t>(like) * streams_per_layer_;
+    mlp_scale_ = like == imitated_ ? kFirstMlpScale : kMlpScale;
+    attention_scale_ = kAttentionScale;
+    if (like < imitated_) mlp_scale_ = attention_scale_ = kUnseenScale;
   }
   void end_layer(std::size_t index) override {
-    stream_ = 1 + static_cast<std::uint32_t>(index + 1) * kStreamsPerLayer;
+    stream_ = 1 + static_cast<std::uint32_t>(index + 1) * streams_per_layer_;
   }
 
   const numerics::bf16* take(const TensorNeed& need) override {
+    tensors_.push_back({need.name, need.shape, draw_values(need), {}});
+    return tensors_.back().values.data();
+  }
+
+  const float* take_floats(const TensorNeed& need) override {
+    std::vector<float> floats;
+    for (const numerics::bf16 value : draw_values(need))
+      floats.push_back(numerics::to_float(value));
+    tensors_.push_back({need.name, need.shape, {}, std::move(floats)});
+    return tensors_.back().floats.data();
+  }
+
+ private:
+  std::vector<numerics::bf16> draw_values(const TensorNeed& need) {
     const Fill fill = fill_of(need);
     const std::size_t columns = need.shape.back();
     const std::size_t rows = need.shape.size() == 2 ? need.shape[0] : 1;
@@ -79,11 +102,15 @@ class Drawer final : public TensorSupply {
       values[i] = draw(words[i % 4], fill, i / columns == i % columns);
     }
     ++stream_;
-    tensors_.push_back({need.name, need.shape, std::move(values)});
-    return tensors_.back().values.data();
+    const bool router = need.role == TensorRole::kRouter || need.role == TensorRole::kRouterBias;
+    if (router && need.shape[0] > 1) {
+      const std::size_t row = values.size() / need.shape[0];
+      std::copy_n(values.end() - 2 * static_cast<std::ptrdiff_t>(row), row,
+                  values.end() - static_cast<std::ptrdiff_t>(row));
+    }
+    return values;
   }
 
- private:
   // Keeps the deviation of an input of length `inner`, times `scale`.
   static Fill projection(std::size_t inner, double scale) {
     return {.deviation = scale / root(inner)};
@@ -106,28 +133,30 @@ class Drawer final : public TensorSupply {
       case TensorRole::kHeadNorm:
         return norm(kQueryKeyScale);
       case TensorRole::kBias:
+      case TensorRole::kRouterBias:
         return {.deviation = kBiasDeviation};
       case TensorRole::kQueryKey:  // the head norms bring the scale otherwise
         return projection(inner, c_.qk_norm == QkNorm::kNone ? kQueryKeyScale : 1);
       case TensorRole::kAttentionOutput:
-        return projection(inner, kAttentionScale);
+        return projection(inner, attention_scale_);
       case TensorRole::kMlpOutput:
         return projection(inner, mlp_scale_);
       case TensorRole::kCombine:
         return {.deviation = kDrafterNoise * embedding / root(inner), .diagonal = embedding};
       case TensorRole::kValue:
       case TensorRole::kMlpInput:
+      case TensorRole::kRouter:
         break;
     }
     return projection(inner, 1);
   }
 
-  static constexpr std::uint32_t kStreamsPerLayer = 32;  // more than a layer has tensors
-
   const ModelConfig& c_;
   std::uint64_t seed_;
+  std::uint32_t streams_per_layer_;
+  std::size_t imitated_ = 0;  // by the drafter's layer
   std::uint32_t stream_ = 0;  // of the next tensor: its part of the counter
-  double mlp_scale_ = kMlpScale;
+  double mlp_scale_ = kMlpScale, attention_scale_ = kAttentionScale;
   std::vector<RandomTensor> tensors_;
 };
 

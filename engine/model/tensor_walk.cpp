@@ -62,7 +62,11 @@ class Walk {
     attention(layer);
     layer.attention_norm_after = layer_norm(names_.attention_norm_after);
     layer.mlp_norm = layer_norm(names_.mlp_norm);
-    mlp(layer);
+    if (has_experts(index)) {
+      experts(layer);
+    } else {
+      mlp(layer);
+    }
     layer.mlp_norm_after = layer_norm(names_.mlp_norm_after);
     supply_.end_layer(index);
     return layer;
@@ -110,6 +114,56 @@ class Walk {
     }
     layer.down = matrix(names_.down, c_.hidden, inner, TensorRole::kMlpOutput);
     layer.down_bias = layer_bias(names_.down, c_.hidden, c_.mlp_bias);
+  }
+
+  bool has_experts(std::size_t index) const {
+    return index < c_.layers ? c_.layer_kinds[index].experts : c_.has_experts();
+  }
+
+  void experts(LayerWeights& layer) {
+    // Transformers 5 holds all experts of a layer in two tensors, and may save them so.
+    const std::string gate_up = prefix_ + "mlp.experts.gate_up_proj";
+    const bool whole = supply_.holds(gate_up);
+    const std::size_t count = c_.experts.router.experts, inner = c_.experts.intermediate;
+    const std::string router(whole ? "mlp.gate" : names_.router);
+    layer.router = matrix(router, count, c_.hidden, TensorRole::kRouter);
+    if (c_.experts.bias) {
+      layer.router_bias = supply_.take_floats(
+          {prefix_ + router + ".e_score_correction_bias", {count}, TensorRole::kRouterBias});
+    }
+    if (whole) {
+      const bf16* first =
+          supply_.take({gate_up, {count, 2 * inner, c_.hidden}, TensorRole::kMlpInput});
+      const bf16* down = supply_.take(
+          {prefix_ + "mlp.experts.down_proj", {count, c_.hidden, inner}, TensorRole::kMlpOutput});
+      const std::size_t size = inner * c_.hidden;
+      for (std::size_t e = 0; e < count; ++e)
+        layer.experts.push_back(
+            {first + 2 * e * size, first + (2 * e + 1) * size, down + e * size});
+    } else {
+      for (std::size_t e = 0; e < count; ++e)
+        layer.experts.push_back(expert(e, inner));
+    }
+    shared_expert(layer);
+  }
+
+  ExpertWeights expert(std::size_t index, std::size_t inner) {
+    const std::string own = fmt::format("{}.{}.", names_.experts, index);
+    const auto name = [&](std::string_view part) { return own + std::string(part); };
+    ExpertWeights expert;
+    expert.gate = matrix(name(names_.expert_gate), inner, c_.hidden, TensorRole::kMlpInput);
+    expert.up = matrix(name(names_.expert_up), inner, c_.hidden, TensorRole::kMlpInput);
+    expert.down = matrix(name(names_.expert_down), c_.hidden, inner, TensorRole::kMlpOutput);
+    return expert;
+  }
+
+  void shared_expert(LayerWeights& layer) {
+    const std::size_t inner = c_.experts.shared_intermediate;
+    if (inner == 0) return;
+    const std::string own = std::string(names_.shared) + ".";
+    layer.gate = matrix(own + "gate_proj", inner, c_.hidden, TensorRole::kMlpInput);
+    layer.up = matrix(own + "up_proj", inner, c_.hidden, TensorRole::kMlpInput);
+    layer.down = matrix(own + "down_proj", c_.hidden, inner, TensorRole::kMlpOutput);
   }
 
   MtpWeights mtp() {

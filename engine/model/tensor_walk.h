@@ -21,6 +21,8 @@ enum class TensorRole {
   kMlpInput,
   kMlpOutput,
   kCombine,  // of the drafter's two inputs
+  kRouter,
+  kRouterBias,
 };
 
 struct TensorNeed {
@@ -37,6 +39,10 @@ class TensorSupply {
   virtual void end_layer(std::size_t /*index*/) {}
   // The values, row-major.
   virtual const bf16* take(const TensorNeed& need) = 0;
+  // The same as float32.
+  virtual const float* take_floats(const TensorNeed& need) = 0;
+  // Whether it has a tensor that may stand in the place of others.
+  virtual bool holds(const std::string& /*name*/) const { return false; }
 };
 
 // What stands before the decoder's names.

@@ -76,7 +76,25 @@ class Binder final : public TensorSupply {
 
   const bf16* take(const TensorNeed& need) override { return take(need.name, need.shape); }
 
+  bool holds(const std::string& name) const override { return store_.find(name) != nullptr; }
+
+  const float* take_floats(const TensorNeed& need) override {
+    const TensorView& tensor = find(need.name, need.shape);
+    if (!is_floating(tensor.dtype)) {
+      throw ModelError(store_.path(), fmt::format("{}: expected F32, F16 or BF16, found {}",
+                                                  need.name, tensor.dtype));
+    }
+    return floats_.emplace_back(to_floats(tensor)).data();
+  }
+
   const bf16* take(const std::string& name, const Shape& shape) {
+    const TensorView& tensor = find(name, shape);
+    if (tensor.dtype == "BF16") return reinterpret_cast<const bf16*>(tensor.data.data());
+    return convert(tensor);
+  }
+
+  // Of that shape and of a dtype that is read; taken.
+  const TensorView& find(const std::string& name, const Shape& shape) {
     const TensorView* const tensor = store_.find(name);
     if (tensor == nullptr) {
       refuse_other_form(name);
@@ -88,8 +106,7 @@ class Binder final : public TensorSupply {
                                                   tensor->dtype, tensor->shape));
     }
     taken_.insert(tensor->name);
-    if (tensor->dtype == "BF16") return reinterpret_cast<const bf16*>(tensor->data.data());
-    return convert(*tensor);
+    return *tensor;
   }
 
   // Tied models may store the head as well; it must then be the embedding, bit for bit.
@@ -121,6 +138,7 @@ class Binder final : public TensorSupply {
   }
 
   ConvertedValues converted() { return std::move(converted_); }
+  std::vector<std::vector<float>> floats() { return std::move(floats_); }
 
  private:
   static constexpr std::size_t kListed = 10;
@@ -149,6 +167,7 @@ class Binder final : public TensorSupply {
   const TensorStore& store_;
   std::set<std::string_view> taken_;
   ConvertedValues converted_;
+  std::vector<std::vector<float>> floats_;
 };
 
 // FNV-1a, 64 bits.
@@ -186,6 +205,11 @@ std::string fingerprint(const TensorStore& store) {
 
 }  // namespace
 
+bool Weights::has_drafter(const ModelConfig& config, const TensorStore& store) {
+  const std::string body = find_prefixes(config, store).body;
+  return store.find(fmt::format("{}layers.{}.eh_proj.weight", body, config.layers)) != nullptr;
+}
+
 Weights Weights::bind(const ModelConfig& config, const TensorStore& store) {
   Binder binder(store);
   const TensorPrefixes prefixes = find_prefixes(config, store);
@@ -195,6 +219,7 @@ Weights Weights::bind(const ModelConfig& config, const TensorStore& store) {
   }
   binder.refuse_rest(config.nested);
   weights.converted = binder.converted();
+  weights.floats = binder.floats();
   weights.id = fingerprint(store);
   return weights;
 }

@@ -26,7 +26,14 @@ struct NormWeights {
   const bf16* bias = nullptr;    // [H], or null: not a LayerNorm
 };
 
-// A bias is null where the config has none.
+struct ExpertWeights {
+  const bf16* gate = nullptr;  // [I, H]
+  const bf16* up = nullptr;    // [I, H]
+  const bf16* down = nullptr;  // [H, I]
+};
+
+// A bias is null where the config has none. With experts, `gate`, `up` and `down` are the shared
+// expert's, or null.
 struct LayerWeights {
   NormWeights attention_norm, attention_norm_after;
   const bf16* q = nullptr;       // [Q D, H]
@@ -40,12 +47,15 @@ struct LayerWeights {
   const bf16* q_norm = nullptr;  // [D] or [Q D], or null: see QkNorm
   const bf16* k_norm = nullptr;  // [D] or [G D], or null
   NormWeights mlp_norm, mlp_norm_after;
-  const bf16* gate = nullptr;       // [I, H], or null: not gated
-  const bf16* up = nullptr;         // [I, H]
-  const bf16* down = nullptr;       // [H, I]
-  const bf16* gate_bias = nullptr;  // [I]
-  const bf16* up_bias = nullptr;    // [I]
-  const bf16* down_bias = nullptr;  // [H]
+  const bf16* gate = nullptr;          // [I, H], or null: not gated
+  const bf16* up = nullptr;            // [I, H]
+  const bf16* down = nullptr;          // [H, I]
+  const bf16* gate_bias = nullptr;     // [I]
+  const bf16* up_bias = nullptr;       // [I]
+  const bf16* down_bias = nullptr;     // [H]
+  const bf16* router = nullptr;        // [E, H], or null: no experts
+  const float* router_bias = nullptr;  // [E], or null; as float32 because it decides near ties
+  std::vector<ExpertWeights> experts;  // [E]
 };
 
 // Row p: layer(eh_proj * concat(enorm(embedding[token p+1]), hnorm(hidden p))), head_norm, then
@@ -67,6 +77,7 @@ struct Weights {
 
   // What the pointers point to where the file holds another dtype than BF16.
   ConvertedValues converted;
+  std::vector<std::vector<float>> floats;  // what is wanted as float32
 
   // 16 hex digits from the headers and samples of the data: tells models apart in reports. Not a
   // proof of integrity.
@@ -76,6 +87,10 @@ struct Weights {
   // the tensor, and the dtype and shape expected and found; or listing the tensors that the config
   // does not call for.
   static Weights bind(const ModelConfig& config, const TensorStore& store);
+
+  // Whether the store has the multi-token-prediction layer that `config` speaks of: transformers
+  // leaves it out when it saves a model.
+  static bool has_drafter(const ModelConfig& config, const TensorStore& store);
 };
 
 }  // namespace engine::model

@@ -50,6 +50,30 @@ void attention_block(const Network& network, const State& state, const Layer& la
   add_branch(network, state, x, branch, launch.rows);
 }
 
+// x += sum of weight * expert(norm(x)) over the row's experts + shared(norm(x))
+void experts_block(const Network& network, const State& state, const Layer& layer, float* x,
+                   std::size_t rows) {
+  kernels::Backend& backend = network.backend();
+  const State::Scratch& s = state.scratch();
+  const model::ModelConfig& c = network.config();
+  const LayerExperts& experts = *layer.experts;
+  const kernels::RoutedRows routed{s.routes, rows, c.experts.router.chosen};
+  backend.norm(s.normed, c.hidden, x, layer.mlp_norm, rows, c.hidden);
+  backend.matmul(s.router_logits, s.normed, *experts.router, nullptr, rows, false);
+  backend.route(s.routes, {s.router_logits, experts.router_bias(), c.experts.router}, rows);
+  backend.gather(s.gathered, s.normed, routed, c.hidden);
+  backend.matmul_experts(s.gate_up, s.gathered, *experts.gate_up, routed);
+  backend.activate(s.activated, s.gate_up, routed.pairs(), c.experts.intermediate, c.activation);
+  backend.matmul_experts(s.expert_outputs, s.activated, *experts.down, routed);
+  backend.mix(s.branch, s.expert_outputs, routed, c.hidden);
+  if (layer.gate_up != nullptr) {
+    backend.matmul_activate(s.activated, s.gate_up, s.normed, *layer.gate_up, nullptr, rows,
+                            c.activation);
+    backend.matmul(s.branch, s.activated, *layer.down, nullptr, rows, true);
+  }
+  backend.add(x, s.branch, layer.mlp_norm_after, c.residual_scale, rows, c.hidden);
+}
+
 // x += down(silu(gate(norm(x))) * up(norm(x))), or what the model has in place of that.
 void feed_forward_block(const Network& network, const State& state, const Layer& layer, float* x,
                         std::size_t rows) {
@@ -68,7 +92,11 @@ void feed_forward_block(const Network& network, const State& state, const Layer&
 void decoder_layer(const Network& network, const State& state, const Layer& layer,
                    const kernels::KvRows& kv, float* x, const LaunchRows& launch) {
   attention_block(network, state, layer, kv, x, launch);
-  feed_forward_block(network, state, layer, x, launch.rows);
+  if (layer.experts) {
+    experts_block(network, state, layer, x, launch.rows);
+  } else {
+    feed_forward_block(network, state, layer, x, launch.rows);
+  }
 }
 
 void forward(const Network& network, State& state, std::span<const kernels::Token> tokens,

@@ -39,7 +39,8 @@ Network::Network(const model::Model& model, kernels::Backend& backend, std::size
     mtp = MtpLayer{.token_norm = place(weights.mtp->enorm),
                    .hidden_norm = place(weights.mtp->hnorm),
                    .combine = backend.prepare(std::array{combine}, 2 * config_.hidden),
-                   .layer = place(weights.mtp->layer, {config_.mtp_window, 0}),
+                   .layer = place(weights.mtp->layer,
+                                  {.window = config_.mtp_window, .experts = config_.has_experts()}),
                    .head_norm = place(weights.mtp->head_norm)};
   }
   for (const numerics::RotarySpec& spec : config_.rotaries) {
@@ -64,7 +65,7 @@ kernels::RotaryTable Network::rotary(const Layer& layer) const {
 Layer Network::place(const model::LayerWeights& weights, const model::LayerKind& kind) {
   const std::size_t hidden = config_.hidden;
   const std::size_t queries = config_.query_width(), keys = config_.kv_width();
-  const std::size_t inner = config_.intermediate;
+  const std::size_t inner = config_.mlp_width(kind.experts);
   const std::array qkv{MatrixPart{weights.q, queries}, MatrixPart{weights.k, keys},
                        MatrixPart{weights.v, keys}};
   const BiasPart gate_bias{weights.gate_bias, inner}, up_bias{weights.up_bias, inner};
@@ -82,17 +83,37 @@ Layer Network::place(const model::LayerWeights& weights, const model::LayerKind&
       .output_bias = place_bias({{weights.o_bias, hidden}}),
       .mlp_norm = place(weights.mlp_norm),
       .mlp_norm_after = place(weights.mlp_norm_after),
-      .gate_up = place_mlp_input(weights),
+      .experts = place_experts(weights),
+      .gate_up = inner == 0 ? nullptr : place_mlp_input(weights, inner),
       .gate_up_bias = config_.gated() ? place_bias({gate_bias, up_bias}) : place_bias({up_bias}),
-      .down = backend_.prepare(std::array{MatrixPart{weights.down, hidden}}, inner),
+      .down = inner == 0 ? nullptr
+                         : backend_.prepare(std::array{MatrixPart{weights.down, hidden}}, inner),
       .down_bias = place_bias({{weights.down_bias, hidden}})};
 }
 
-std::unique_ptr<kernels::Matrix> Network::place_mlp_input(const model::LayerWeights& weights) {
-  const MatrixPart up{weights.up, config_.intermediate};
+std::unique_ptr<kernels::Matrix> Network::place_mlp_input(const model::LayerWeights& weights,
+                                                          std::size_t inner) {
+  const MatrixPart up{weights.up, inner};
   if (!config_.gated()) return backend_.prepare(std::array{up}, config_.hidden);
-  return backend_.prepare(std::array{MatrixPart{weights.gate, config_.intermediate}, up},
-                          config_.hidden);
+  return backend_.prepare(std::array{MatrixPart{weights.gate, inner}, up}, config_.hidden);
+}
+
+std::optional<LayerExperts> Network::place_experts(const model::LayerWeights& weights) {
+  if (weights.experts.empty()) return std::nullopt;
+  const std::size_t count = weights.experts.size(), inner = config_.experts.intermediate;
+  std::vector<MatrixPart> gate_up, down;
+  for (const model::ExpertWeights& expert : weights.experts) {
+    gate_up.insert(gate_up.end(), {{expert.gate, inner}, {expert.up, inner}});
+    down.push_back({expert.down, config_.hidden});
+  }
+  std::unique_ptr<kernels::Buffer> bias;
+  if (weights.router_bias != nullptr)
+    bias = upload(backend_, {weights.router_bias, weights.router_bias + count});
+  return LayerExperts{
+      .router = backend_.prepare(std::array{MatrixPart{weights.router, count}}, config_.hidden),
+      .bias = std::move(bias),
+      .gate_up = backend_.prepare_experts(gate_up, config_.hidden, count),
+      .down = backend_.prepare_experts(down, inner, count)};
 }
 
 kernels::Norm Network::place(const model::NormWeights& norm) {

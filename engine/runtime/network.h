@@ -11,6 +11,18 @@
 
 namespace engine::runtime {
 
+// The experts of a layer, E of them; the layer's MLP is then the one that every row goes to.
+struct LayerExperts {
+  std::unique_ptr<kernels::Matrix> router;           // [E, H]
+  std::unique_ptr<kernels::Buffer> bias;             // [E] of float, or null
+  std::unique_ptr<kernels::ExpertMatrices> gate_up;  // [2 I, H]
+  std::unique_ptr<kernels::ExpertMatrices> down;     // [H, I]
+
+  const float* router_bias() const {
+    return bias == nullptr ? nullptr : reinterpret_cast<const float*>(bias->data());
+  }
+};
+
 // One decoder layer. Projections that read the same input are stacked into one matrix. A norm that
 // the model does not have is kNoNorm, a bias that it does not have is null.
 struct Layer {
@@ -23,10 +35,12 @@ struct Layer {
   std::unique_ptr<kernels::Matrix> output;             // [H, Q D]
   const kernels::bf16* output_bias;                    // [H]
   kernels::Norm mlp_norm, mlp_norm_after;              // [H]
-  std::unique_ptr<kernels::Matrix> gate_up;            // [2 I, H], or [I, H] without a gate
-  const kernels::bf16* gate_up_bias;                   // [2 I] or [I]
-  std::unique_ptr<kernels::Matrix> down;               // [H, I]
-  const kernels::bf16* down_bias;                      // [H]
+  std::optional<LayerExperts> experts;
+  std::unique_ptr<kernels::Matrix> gate_up;  // [2 I, H], or [I, H] without a gate; null
+                                             // beside experts if they have none in common
+  const kernels::bf16* gate_up_bias;         // [2 I] or [I]
+  std::unique_ptr<kernels::Matrix> down;     // [H, I]
+  const kernels::bf16* down_bias;            // [H]
 };
 
 // The multi-token-prediction layer: what the drafter runs.
@@ -77,7 +91,9 @@ class Network {
   Layer place(const model::LayerWeights& weights, const model::LayerKind& kind);
   kernels::Norm place(const model::NormWeights& norm);
   kernels::Norm place_head_norm(const kernels::bf16* weight, std::size_t heads);
-  std::unique_ptr<kernels::Matrix> place_mlp_input(const model::LayerWeights& weights);
+  std::unique_ptr<kernels::Matrix> place_mlp_input(const model::LayerWeights& weights,
+                                                   std::size_t inner);
+  std::optional<LayerExperts> place_experts(const model::LayerWeights& weights);
   // The parts stacked; null where they are.
   struct BiasPart {
     const kernels::bf16* values;

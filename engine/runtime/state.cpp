@@ -21,7 +21,11 @@ std::vector<State::Entry> State::table(const Network& network) {
   const std::size_t a = std::max(shape_.prompt_rows, kMaxDecodeRows);
   const std::size_t queries = c.query_heads * c.head_size;
   const std::size_t keys = c.kv_heads * c.head_size;
-  const std::size_t f32 = sizeof(float), b16 = sizeof(bf16);
+  const std::size_t f32 = sizeof(float), b16 = sizeof(bf16), i32 = sizeof(std::int32_t);
+  // E experts, T of each row; P = A T pairs of a row and an expert, as wide as M in all.
+  const std::size_t e = c.experts.router.experts, p = a * c.experts.router.chosen;
+  const std::size_t m = std::max(a * std::max(c.intermediate, c.experts.shared_intermediate),
+                                 p * c.experts.intermediate);
   const auto at = [](auto& pointer) { return reinterpret_cast<void**>(&pointer); };
   std::vector<Entry> entries{
       {"keys [layers, context, G D]", c.layers * shape_.context * keys * b16, at(keys_)},
@@ -31,11 +35,24 @@ std::vector<State::Entry> State::table(const Network& network) {
       {"qkv [A, (Q + 2 G) D]", a * (queries + 2 * keys) * f32, at(scratch_.qkv)},
       {"query [A, Q D]", a * queries * b16, at(scratch_.query)},
       {"attended [A, Q D]", a * queries * b16, at(scratch_.attended)},
-      {"gate_up [A, 2 I]", a * (c.gated() ? 2 : 1) * c.intermediate * f32, at(scratch_.gate_up)},
-      {"activated [A, I]", a * c.intermediate * b16, at(scratch_.activated)},
-      {"branch [A, H]", network.adds_branches() ? a * c.hidden * f32 : 0, at(scratch_.branch)},
+      {"gate_up [A, 2 I] or [P, 2 I]", (c.gated() ? 2 : 1) * m * f32, at(scratch_.gate_up)},
+      {"activated [A, I] or [P, I]", m * b16, at(scratch_.activated)},
+      {"branch [A, H]", network.adds_branches() || e > 0 ? a * c.hidden * f32 : 0,
+       at(scratch_.branch)},
       {"logits [8, V]", kMaxDecodeRows * c.vocabulary * f32, at(scratch_.logits)},
   };
+  if (e > 0) {
+    kernels::Routes& routes = scratch_.routes;
+    entries.insert(entries.end(),
+                   {{"router logits [A, E]", a * e * f32, at(scratch_.router_logits)},
+                    {"experts [A, T]", p * i32, at(routes.experts)},
+                    {"weights [A, T]", p * f32, at(routes.weights)},
+                    {"places [A, T]", p * i32, at(routes.places)},
+                    {"rows [P]", p * i32, at(routes.rows)},
+                    {"begins [E + 1]", (e + 1) * i32, at(routes.begins)},
+                    {"gathered [P, H]", p * c.hidden * b16, at(scratch_.gathered)},
+                    {"expert outputs [P, H]", p * c.hidden * f32, at(scratch_.expert_outputs)}});
+  }
   if (network.mtp) {
     entries.insert(entries.end(),
                    {{"ring keys [ring, G D]", shape_.ring_rows * keys * b16, at(ring_keys_)},

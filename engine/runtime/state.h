@@ -56,6 +56,10 @@ class State {
     float* gate_up;
     kernels::bf16* activated;
     float* branch;
+    float* router_logits;
+    kernels::Routes routes;
+    kernels::bf16* gathered;
+    float* expert_outputs;
     float* logits;
     float* draft_hidden;
     kernels::bf16* draft_pair;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "case_name.h"
 #include "cli/cli.h"
 #include "kernels/ops.h"
 #include "temp_folder.h"
@@ -64,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(Models, Digests,
                          testing::Values("micro", "plain", "mini", "reference", "mistral",
                                          "smollm3", "phi3", "qwen3", "olmo2", "granite", "gemma2",
                                          "gemma3", "glm4", "starcoder2"),
-                         [](const auto& test) { return test.param; });
+                         [](const auto& test) { return case_word(test.param); });
 
 }  // namespace
 }  // namespace engine::cli

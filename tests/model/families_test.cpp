@@ -54,7 +54,82 @@ TEST(Families, EveryPublishedConfigurationIsReadOrRefusedByName) {
     }
   }
   RecordProperty("taken", static_cast<int>(taken));
-  EXPECT_EQ(taken, std::size(kPublished) - 14);
+  EXPECT_EQ(taken, std::size(kPublished) - 11);
+}
+
+std::vector<std::size_t> layers_with_experts(const ModelConfig& config) {
+  std::vector<std::size_t> layers;
+  for (std::size_t i = 0; i < config.layers; ++i) {
+    if (config.layer_kinds[i].experts) layers.push_back(i);
+  }
+  return layers;
+}
+
+TEST(Families, ExpertsOfGlm45) {
+  const ModelConfig air = read("GLM-4.5-Air");
+  const numerics::RouterRule& router = air.experts.router;
+  EXPECT_EQ(router.score, numerics::RouterScore::kSigmoid);
+  EXPECT_EQ(router.experts, 128U);
+  EXPECT_EQ(router.chosen, 8U);
+  EXPECT_EQ(router.groups, 1U);
+  EXPECT_TRUE(router.normalised);
+  EXPECT_TRUE(air.experts.bias);
+  EXPECT_EQ(air.experts.intermediate, 1408U);
+  EXPECT_EQ(air.experts.shared_intermediate, 1408U);
+  EXPECT_EQ(layers_with_experts(air).size(), 45U);
+  EXPECT_FALSE(air.layer_kinds[0].experts);
+  EXPECT_TRUE(air.qkv_bias);
+  EXPECT_EQ(air.qk_norm, QkNorm::kNone);
+  EXPECT_EQ(air.rotaries[0].size, 64U);
+  EXPECT_FALSE(air.rotaries[0].interleaved);
+  EXPECT_TRUE(air.mtp);
+  const ModelConfig whole = read("GLM-4.6");
+  EXPECT_EQ(whole.experts.router.scale, 2.5F);
+  EXPECT_EQ(whole.qk_norm, QkNorm::kHead);
+  EXPECT_EQ(layers_with_experts(whole).front(), 3U);
+}
+
+TEST(Families, ExpertsOfQwen3AndMixtral) {
+  const ModelConfig qwen = read("Qwen3-30B-A3B");
+  EXPECT_EQ(qwen.experts.router.score, numerics::RouterScore::kSoftmax);
+  EXPECT_TRUE(qwen.experts.router.normalised);
+  EXPECT_EQ(qwen.experts.intermediate, 768U);
+  EXPECT_EQ(qwen.experts.shared_intermediate, 0U);
+  EXPECT_EQ(layers_with_experts(qwen).size(), 48U);
+  json some = published("Qwen3-30B-A3B");
+  some.erase("norm_topk_prob");
+  some["num_hidden_layers"] = 6;
+  some["decoder_sparse_step"] = 2;
+  some["mlp_only_layers"] = {3};
+  EXPECT_EQ(layers_with_experts(parse(some)), (std::vector<std::size_t>{1, 5}));
+  EXPECT_FALSE(parse(some).experts.router.normalised);
+  const ModelConfig mixtral = read("Mixtral-8x7B-v0.1");
+  EXPECT_EQ(mixtral.experts.router.experts, 8U);
+  EXPECT_EQ(mixtral.experts.router.chosen, 2U);
+  EXPECT_TRUE(mixtral.experts.router.normalised);
+  EXPECT_EQ(mixtral.experts.intermediate, 14336U);
+  EXPECT_EQ(layers_with_experts(mixtral).size(), 32U);
+}
+
+TEST(Families, ExpertsThatCannotBeAreRefused) {
+  json glm = published("GLM-4.5-Air");
+  const auto with = [&](const char* key, const json& value) {
+    json changed = glm;
+    changed[key] = value;
+    return error(changed);
+  };
+  EXPECT_THAT(with("n_routed_experts", 1024), HasSubstr("n_routed_experts: expected"));
+  EXPECT_THAT(with("num_experts_per_tok", 33), HasSubstr("num_experts_per_tok: expected"));
+  EXPECT_THAT(with("moe_intermediate_size", 1400), HasSubstr("expected a multiple of 16"));
+  EXPECT_THAT(with("n_group", 3), HasSubstr("n_group: expected groups of two or more"));
+  EXPECT_THAT(with("topk_group", 2), HasSubstr("topk_group: expected"));
+  EXPECT_THAT(with("scoring_func", "softmax"), HasSubstr("scoring_func: expected \"sigmoid\""));
+  EXPECT_THAT(with("topk_method", "greedy"), HasSubstr("topk_method: expected \"noaux_tc\""));
+  EXPECT_THAT(with("mlp_layer_types", json::array({"dense"})), HasSubstr("one of each of the 46"));
+  glm["n_group"] = 64;
+  EXPECT_THAT(error(glm), HasSubstr("n_group: expected"));
+  glm["n_group"] = 32;
+  EXPECT_THAT(error(glm), HasSubstr("topk_group: expected groups that hold 8 experts"));
 }
 
 std::size_t sliding_layers(const ModelConfig& config) {

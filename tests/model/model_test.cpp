@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "case_name.h"
 #include "model/init_model.h"
 #include "test_files.h"
 
@@ -59,8 +60,10 @@ TEST_P(EveryPreset, WeightsHaveTheScaleThatTheyShould) {
   const double width = std::sqrt(static_cast<double>(c.hidden));
   EXPECT_NEAR(deviation(w.embedding, c.vocabulary * c.hidden) * width, 2.0, 0.05);
   EXPECT_NEAR(deviation(w.lm_head, c.vocabulary * c.hidden) * width, 2.0, 0.05);
-  for (const LayerWeights& layer : w.layers) {
-    EXPECT_NEAR(deviation(layer.up, c.intermediate * c.hidden) * width, 1.0, 0.05);
+  for (std::size_t i = 0; i < c.layers; ++i) {
+    const LayerWeights& layer = w.layers[i];
+    const std::size_t inner = c.mlp_width(c.layer_kinds[i].experts);
+    EXPECT_NEAR(deviation(layer.up, inner * c.hidden) * width, 1.0, 0.05);
     const bool before = layer.attention_norm.weight != nullptr;
     const bf16* const norm = (before ? layer.attention_norm : layer.attention_norm_after).weight;
     EXPECT_LT(deviation(norm, c.hidden), 0.1);
@@ -70,7 +73,7 @@ TEST_P(EveryPreset, WeightsHaveTheScaleThatTheyShould) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, EveryPreset, testing::ValuesIn(preset_names()),
-                         [](const auto& test) { return std::string(test.param); });
+                         [](const auto& test) { return case_word(test.param); });
 
 // The files of a preset and seed never change: digests elsewhere are pinned to them.
 TEST(InitModel, FilesAreKnown) {

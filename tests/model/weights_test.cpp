@@ -6,9 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <functional>
+#include <optional>
 
+#include "case_name.h"
 #include "model/init_model.h"
+#include "model/model.h"
 #include "model/tensor_store.h"
 #include "test_files.h"
 
@@ -27,26 +31,31 @@ class WeightsTest : public testing::TestWithParam<std::string_view> {
 
   using Change = std::function<void(std::vector<TensorSource>&)>;
 
-  // Rewrites the weights with a change and binds them; the error's text.
-  std::string error_after(const Change& change) {
+  // Rewrites the weights with a change and binds them.
+  Weights bound_after(const Change& change) {
     const TensorStore original = TensorStore::open(dir_ / "model");
     std::vector<TensorSource> tensors;
     for (const TensorView& tensor : original.files()[0].tensors()) {
       tensors.push_back({tensor.name, tensor.dtype, tensor.shape, tensor.data});
     }
     change(tensors);
-    const TempFolder changed;
-    write_safetensors(changed / "model.safetensors", tensors);
-    const TensorStore store = TensorStore::open(changed.path());
-    return error_of([&] { Weights::bind(config_, store); });
+    write_safetensors(changed_ / "model.safetensors", tensors);
+    store_ = TensorStore::open(changed_.path());
+    return Weights::bind(config_, *store_);
+  }
+
+  // The error's text.
+  std::string error_after(const Change& change) {
+    return error_of([&] { bound_after(change); });
   }
 
   static TensorSource& named(std::vector<TensorSource>& tensors, std::string_view name) {
     return *std::ranges::find(tensors, name, &TensorSource::name);
   }
 
-  TempFolder dir_;
+  TempFolder dir_, changed_;
   ModelConfig config_;
+  std::optional<TensorStore> store_;  // what bound_after's weights point into
 };
 
 TEST_P(WeightsTest, BindsAPreset) {
@@ -60,6 +69,7 @@ TEST_P(WeightsTest, BindsAPreset) {
   EXPECT_EQ(weights.layers[0].k_norm != nullptr, config_.qk_norm != QkNorm::kNone);
   const TensorView* down = store.find("model.layers.1.mlp.down_proj.weight");
   if (down == nullptr) down = store.find("model.layers.1.mlp.c_proj.weight");
+  if (down == nullptr) down = store.find("model.layers.1.mlp.shared_experts.down_proj.weight");
   ASSERT_NE(down, nullptr);
   EXPECT_EQ(static_cast<const void*>(weights.layers[1].down), down->data.data());
   EXPECT_EQ(weights.id.size(), 16U);
@@ -70,11 +80,15 @@ TEST_P(WeightsTest, EveryTensorIsChecked) {
   init(GetParam());
   const TensorStore original = TensorStore::open(dir_ / "model");
   for (const TensorView& tensor : original.files()[0].tensors()) {
+    // Of the experts the first two speak for all.
+    const std::size_t expert = tensor.name.find(".experts.");
+    if (expert != std::string::npos && tensor.name[expert + 9] > '1') continue;
     EXPECT_THAT(error_after([&](auto& all) {
                   std::erase_if(all, [&](const auto& t) { return t.name == tensor.name; });
                 }),
                 HasSubstr("no tensor " + tensor.name + "; expected BF16 ["));
-    EXPECT_THAT(error_after([&](auto& all) { named(all, tensor.name).dtype = "I16"; }),
+    const char* const integers = tensor.dtype == "F32" ? "I32" : "I16";
+    EXPECT_THAT(error_after([&](auto& all) { named(all, tensor.name).dtype = integers; }),
                 HasSubstr(tensor.name + ": expected BF16 ["));
     EXPECT_THAT(error_after([&](auto& all) { named(all, tensor.name).shape.push_back(1); }),
                 HasSubstr(tensor.name + ": expected BF16 ["));
@@ -83,8 +97,74 @@ TEST_P(WeightsTest, EveryTensorIsChecked) {
 
 INSTANTIATE_TEST_SUITE_P(Presets, WeightsTest,
                          testing::Values("micro", "plain", "phi3", "olmo2", "gemma3", "glm4",
-                                         "starcoder2"),
-                         [](const auto& test) { return std::string(test.param); });
+                                         "starcoder2", "glm4moe-mini"),
+                         [](const auto& test) { return case_word(test.param); });
+
+// A router's bias decides near ties, so it is not rounded to bf16.
+TEST_F(WeightsTest, ARoutersBiasStaysFloat32) {
+  init("glm4moe-mini");
+  const TensorStore store = TensorStore::open(dir_ / "model");
+  const std::string name = "model.layers.1.mlp.gate.e_score_correction_bias";
+  std::vector<float> bias(8);
+  for (std::size_t i = 0; i < bias.size(); ++i)
+    bias[i] = 1.0F + static_cast<float>(i) * 0x1p-20F;
+  const Weights weights =
+      bound_after([&](auto& all) { named(all, name).data = std::as_bytes(std::span(bias)); });
+  EXPECT_TRUE(std::ranges::equal(bias, std::span(weights.layers[1].router_bias, bias.size())));
+}
+
+// All experts of a layer in two tensors, as transformers 5 may save them.
+TEST_F(WeightsTest, TakesTheExpertsOfALayerInTwoTensors) {
+  init("glm4moe-mini");
+  const TensorStore store = TensorStore::open(dir_ / "model");
+  const Weights apart = Weights::bind(config_, store);
+  const std::size_t half = config_.experts.intermediate * config_.hidden;
+  std::vector<std::vector<bf16>> kept;
+  const Weights whole = bound_after([&](std::vector<TensorSource>& all) {
+    std::erase_if(all, [](const auto& t) { return t.name.find(".experts.") != std::string::npos; });
+    const auto add = [&](const std::string& name, std::vector<std::size_t> shape,
+                         std::vector<bf16> values) {
+      kept.push_back(std::move(values));
+      all.push_back({name, "BF16", std::move(shape), std::as_bytes(std::span(kept.back()))});
+    };
+    for (std::size_t i = 1; i <= config_.layers; ++i) {
+      const LayerWeights& layer = i < config_.layers ? apart.layers[i] : apart.mtp->layer;
+      std::vector<bf16> gate_up, down;
+      for (const ExpertWeights& expert : layer.experts) {
+        gate_up.insert(gate_up.end(), expert.gate, expert.gate + half);
+        gate_up.insert(gate_up.end(), expert.up, expert.up + half);
+        down.insert(down.end(), expert.down, expert.down + half);
+      }
+      const std::string prefix = "model.layers." + std::to_string(i) + ".mlp.experts.";
+      add(prefix + "gate_up_proj", {8, 2 * config_.experts.intermediate, config_.hidden}, gate_up);
+      add(prefix + "down_proj", {8, config_.hidden, config_.experts.intermediate}, down);
+    }
+  });
+  const auto same = [&](const bf16* a, const bf16* b) {
+    return std::memcmp(a, b, half * sizeof(bf16)) == 0;
+  };
+  for (std::size_t e = 0; e < 8; ++e) {
+    const ExpertWeights &a = apart.layers[2].experts[e], &b = whole.layers[2].experts[e];
+    EXPECT_TRUE(same(a.gate, b.gate) && same(a.up, b.up) && same(a.down, b.down)) << e;
+  }
+}
+
+// Transformers leaves the multi-token-prediction layer out where it saves a model of these types.
+TEST_F(WeightsTest, AFamilysDrafterIsThereOnlyWithItsTensors) {
+  init("glm4moe-mini");
+  EXPECT_TRUE(Weights::has_drafter(config_, TensorStore::open(dir_ / "model")));
+  const TensorStore original = TensorStore::open(dir_ / "model");
+  std::vector<TensorSource> tensors;
+  for (const TensorView& tensor : original.files()[0].tensors()) {
+    if (!tensor.name.starts_with("model.layers.5."))
+      tensors.push_back({tensor.name, tensor.dtype, tensor.shape, tensor.data});
+  }
+  const TempFolder changed;
+  for (const auto* file : {"config.json", "tokenizer.json", "chat_format.json"})
+    std::filesystem::copy_file(dir_ / "model" / file, changed / file);
+  write_safetensors(changed / "model.safetensors", tensors);
+  EXPECT_FALSE(Model::load(changed.path()).config().mtp);
+}
 
 // Every tensor as F32, which holds a bf16 exactly: each value must come back.
 TEST_F(WeightsTest, TakesOtherDtypes) {

@@ -3,22 +3,30 @@
 // be read.
 #include <gtest/gtest.h>
 
+#include "case_name.h"
 #include "proof/compared_lane.h"
 #include "series/series_environment.h"
 
 namespace engine::runtime::testing {
 namespace {
 
-class BoundaryMatrix : public ::testing::TestWithParam<std::size_t> {
+// A preset and a grid.
+struct Cells {
+  const char* preset;
+  std::size_t grid;
+};
+
+class BoundaryMatrix : public ::testing::TestWithParam<Cells> {
  protected:
   BoundaryMatrix() : defaults_(nullptr, nullptr) {}
 
-  std::size_t grid() const { return GetParam(); }
+  ProofModel& model() const { return shared_model(GetParam().preset); }
+  std::size_t grid() const { return GetParam().grid; }
   ComparedLane lane() const {
-    return ComparedLane(shared_model(), {.grid = grid(),
-                                         .longest_prompt = 2 * grid() + 20,
-                                         .reply_room = 8,
-                                         .spare_ring_rows = grid() + 64});
+    return ComparedLane(model(), {.grid = grid(),
+                                  .longest_prompt = 2 * grid() + 20,
+                                  .reply_room = 8,
+                                  .spare_ring_rows = grid() + 64});
   }
 
   Environment defaults_;
@@ -74,10 +82,10 @@ TEST_P(BoundaryMatrix, PromptsOfOneCellOneLessOneMoreAndOneToken) {
 TEST_P(BoundaryMatrix, PromptsThatFillTheBuffer) {
   const std::size_t context = 2 * grid() + 3;
   for (const std::size_t left : {2u, 1u, 0u}) {
-    ComparedLane lanes(shared_model(), {.grid = grid(),
-                                        .longest_prompt = context,
-                                        .reply_room = 0,
-                                        .spare_ring_rows = grid() + 64});
+    ComparedLane lanes(model(), {.grid = grid(),
+                                 .longest_prompt = context,
+                                 .reply_room = 0,
+                                 .spare_ring_rows = grid() + 64});
     EXPECT_EQ(lanes.take(request_of(random_tokens(grid() + 1, 6), 2)), std::nullopt);
     const Request request = request_of(random_tokens(context - left, 6), 20);
     EXPECT_EQ(lanes.take(request), std::nullopt) << left;
@@ -92,8 +100,14 @@ TEST_P(BoundaryMatrix, PromptsThatFillTheBuffer) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Grid, BoundaryMatrix, ::testing::Values(16, 64, 512),
-                         ::testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Grid, BoundaryMatrix,
+                         ::testing::Values(Cells{"micro", 16}, Cells{"micro", 64},
+                                           Cells{"micro", 512}, Cells{"glm4moe-mini", 16},
+                                           Cells{"glm4moe-mini", 64}),
+                         [](const auto& test) {
+                           return case_word(test.param.preset) + "_" +
+                                  std::to_string(test.param.grid);
+                         });
 
 // A grid above every prompt: nothing fills a cell, so nothing is ever reused, and that is said.
 TEST(BoundaryMatrixGridAbovePrompts, ReusesNothingAndSaysSo) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 
 namespace engine::runtime::testing {
 namespace {
@@ -49,9 +50,9 @@ bool same(const RowOrigin& a, const RowOrigin& b) {
 
 }  // namespace
 
-ProofModel& shared_model() {
-  static ProofModel model;
-  return model;
+ProofModel& shared_model(const std::string& preset) {
+  static std::map<std::string, ProofModel> models;
+  return models.try_emplace(preset, false, preset).first->second;
 }
 
 std::optional<std::string> row_difference(const Engine& lane, const Engine& cold,

@@ -23,8 +23,8 @@ struct ProofModel {
         network(model, backend) {}
 };
 
-// The micro preset, one for the process. For tests of one thread.
-ProofModel& shared_model();
+// One of each preset for the process. For tests of one thread.
+ProofModel& shared_model(const std::string& preset = "micro");
 
 // Rows [begin, end).
 struct Rows {

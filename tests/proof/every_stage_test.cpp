@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <iostream>
+#include <string_view>
+#include <tuple>
 
+#include "case_name.h"
 #include "proof/compared_lane.h"
 #include "series/series_environment.h"
 
@@ -11,6 +14,7 @@ namespace engine::runtime::testing {
 namespace {
 
 constexpr std::size_t kStageCell = 16;
+constexpr const char* kEvery = "micro";
 // A ring as small as the model allows: it forgets soonest, and a launch overwrites the oldest rows.
 constexpr LaneShape kSmall{.grid = kStageCell, .longest_prompt = 112};
 
@@ -42,21 +46,23 @@ bool ends_at(ProofModel& model, Ending ending, std::uint32_t point, std::size_t 
   return ended;
 }
 
-class EveryStage : public ::testing::TestWithParam<Ending> {};
+class EveryStage : public ::testing::TestWithParam<std::tuple<const char*, Ending>> {};
 
 TEST_P(EveryStage, LeavesWhatTheNextTurnCanUse) {
   const Environment defaults(nullptr, nullptr);
-  ProofModel model;
+  const std::string_view preset = std::get<0>(GetParam());
+  const Ending ending = std::get<1>(GetParam());
+  ProofModel model(false, std::string(preset));
   std::size_t points = 0;
   for (const std::size_t first : {4 * kStageCell + 1, 5 * kStageCell - 2}) {
     for (std::size_t next = 0; next < 4; ++next) {
       // Every point before the branch that needs the oldest drafter rows, every few before the
-      // rest.
-      const bool every =
-          GetParam() != Ending::kBroken || (first == 4 * kStageCell + 1 && next == 3);
+      // rest and of a model with more operations.
+      const bool every = ending != Ending::kBroken ||
+                         (preset == kEvery && first == 4 * kStageCell + 1 && next == 3);
       const std::uint32_t stride = every ? 1 : 7;
       std::uint32_t point = static_cast<std::uint32_t>(next) % stride;
-      while (ends_at(model, GetParam(), point, first, next)) {
+      while (ends_at(model, ending, point, first, next)) {
         ASSERT_FALSE(HasFailure());
         point += stride, ++points;
       }
@@ -66,14 +72,17 @@ TEST_P(EveryStage, LeavesWhatTheNextTurnCanUse) {
   std::cout << points << " points tried\n";
 }
 
-std::string name_of(const ::testing::TestParamInfo<Ending>& info) {
+std::string name_of(const ::testing::TestParamInfo<EveryStage::ParamType>& info) {
   constexpr const char* kNames[] = {"None", "Cancelled", "Disconnected", "Broken"};
-  return kNames[static_cast<std::size_t>(info.param)];
+  const auto& [preset, ending] = info.param;
+  return case_word(preset) + "_" + kNames[static_cast<std::size_t>(ending)];
 }
 
 INSTANTIATE_TEST_SUITE_P(Endings, EveryStage,
-                         ::testing::Values(Ending::kCancelled, Ending::kDisconnected,
-                                           Ending::kBroken),
+                         ::testing::Combine(::testing::Values(kEvery, "glm4moe-mini"),
+                                            ::testing::Values(Ending::kCancelled,
+                                                              Ending::kDisconnected,
+                                                              Ending::kBroken)),
                          name_of);
 
 }  // namespace

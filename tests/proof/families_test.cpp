@@ -2,6 +2,7 @@
 // outside of it, capped scores, norms after, two rotary tables, none.
 #include <gtest/gtest.h>
 
+#include "case_name.h"
 #include "proof/cold_check.h"
 #include "series/series_environment.h"
 
@@ -49,8 +50,9 @@ TEST_P(Families, KeptEqualsCold) {
 
 INSTANTIATE_TEST_SUITE_P(Presets, Families,
                          ::testing::Values("mistral", "smollm3", "phi3", "qwen3", "olmo2",
-                                           "granite", "gemma2", "gemma3", "glm4", "starcoder2"),
-                         [](const auto& test) { return test.param; });
+                                           "granite", "gemma2", "gemma3", "glm4", "starcoder2",
+                                           "glm4moe-mini"),
+                         [](const auto& test) { return case_word(test.param); });
 
 }  // namespace
 }  // namespace engine::runtime::testing

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <thread>
 
+#include "case_name.h"
 #include "proof/conversation_run.h"
 #include "series/series_environment.h"
 
@@ -43,7 +44,8 @@ LaneShape shape_of_trial(std::uint64_t seed) {
 
 // Conversations from `next` on until `turns` have been compared, on this thread's own model.
 struct Worker {
-  explicit Worker(std::uint64_t first_seed) : seed_base(first_seed) {}
+  Worker(const std::string& preset, std::uint64_t first_seed)
+      : model(false, preset), seed_base(first_seed) {}
 
   ProofModel model;
   std::uint64_t seed_base;
@@ -87,13 +89,21 @@ std::string report(const Coverage& all, std::size_t failures) {
   return text;
 }
 
-TEST(RandomConversations, EveryTurnIsAColdRun) {
+// A model, and one in how many turns it takes.
+struct Trial {
+  const char* preset;
+  std::size_t share;
+};
+
+class RandomConversations : public ::testing::TestWithParam<Trial> {};
+
+TEST_P(RandomConversations, EveryTurnIsAColdRun) {
   const Environment defaults(nullptr, nullptr);
-  const std::size_t turns = setting("PROOF_TURNS", 20'000);
+  const std::size_t turns = setting("PROOF_TURNS", 20'000) / GetParam().share;
   const std::uint64_t first_seed = setting("PROOF_SEED", 0) << 32;
   std::vector<std::unique_ptr<Worker>> workers;
   for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
-    workers.push_back(std::make_unique<Worker>(first_seed));
+    workers.push_back(std::make_unique<Worker>(GetParam().preset, first_seed));
   std::atomic<std::uint64_t> next{0};
   std::atomic<std::size_t> done{0};
   {
@@ -119,6 +129,10 @@ TEST(RandomConversations, EveryTurnIsAColdRun) {
   EXPECT_GT(all.disconnected, all.turns / 50);
   EXPECT_GT(all.broken, all.turns / 50);
 }
+
+INSTANTIATE_TEST_SUITE_P(Presets, RandomConversations,
+                         ::testing::Values(Trial{"micro", 1}, Trial{"glm4moe-mini", 10}),
+                         [](const auto& test) { return case_word(test.param.preset); });
 
 }  // namespace
 }  // namespace engine::runtime::testing
