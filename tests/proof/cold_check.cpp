@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 
@@ -49,6 +50,11 @@ bool same(const RowOrigin& a, const RowOrigin& b) {
 }
 
 }  // namespace
+
+std::string proof_backend() {
+  const char* name = std::getenv("PROOF_BACKEND");
+  return name == nullptr ? "cpu" : name;
+}
 
 ProofModel& shared_model(const std::string& preset) {
   static std::map<std::string, ProofModel> models;

@@ -11,7 +11,10 @@
 
 namespace engine::runtime::testing {
 
-// A preset on a CPU backend of its own that can be told to break.
+// PROOF_BACKEND, or "cpu": what the proofs run on.
+std::string proof_backend();
+
+// A preset on a backend of its own that can be told to break.
 struct ProofModel {
   model::Model model;
   FallibleBackend backend;
@@ -19,7 +22,8 @@ struct ProofModel {
 
   explicit ProofModel(bool row_invariant = false, const std::string& preset = "micro")
       : model(model::Model::load(model_folder(preset))),
-        backend(kernels::make_backend("cpu", {.threads = 1, .row_invariant = row_invariant})),
+        backend(
+            kernels::make_backend(proof_backend(), {.threads = 1, .row_invariant = row_invariant})),
         network(model, backend) {}
 };
 

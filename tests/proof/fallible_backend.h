@@ -4,6 +4,7 @@
 // learn how many there were.
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -116,6 +117,12 @@ class FallibleBackend final : public kernels::Backend {
            std::size_t hidden) override {
     step();
     real_->mix(out, x, routed, hidden);
+  }
+  std::unique_ptr<kernels::Recording> make_recording() override { return real_->make_recording(); }
+  // A step that is done again from its recording calls no operation, so none is counted.
+  void repeat(kernels::Recording& recording, std::size_t rows, std::size_t position,
+              const std::function<void()>& step) override {
+    real_->repeat(recording, rows, position, step);
   }
   void scale_logits(float* logits, std::size_t count, float divisor, float cap) override {
     step();

@@ -3,6 +3,7 @@
 //
 //   PROOF_TURNS=200000 ctest -R RandomConversations    the long mode
 //   PROOF_SEED=7                                       other conversations
+//   PROOF_BACKEND=cuda                                 all proofs on the card
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
