@@ -1,7 +1,10 @@
 // patch_of: a foreign diff as a patch of a series.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 
+#include "patcher/foreign/redo_hunks.h"
 #include "patcher/foreign/unified.h"
 #include "patcher/patch/patch_rules.h"
 #include "patcher/text/lines.h"
@@ -100,7 +103,30 @@ std::optional<bool> take_newline_change(UnifiedHunk& hunk) {
   return newline;
 }
 
+// A section that changes what an earlier one of the diff makes is done to that. Gives false where
+// none makes the file.
+bool changed_what_is_made(const UnifiedFile& f, Patch& patch) {
+  const auto made =
+      std::find_if(patch.operations.begin(), patch.operations.end(), [&](const FileOperation& op) {
+        return op.kind == OpKind::kInstall && op.path == f.path_before && !f.path_after.empty();
+      });
+  if (made == patch.operations.end()) return false;
+  const Redone redone = redo_hunks(f, made->content, LineRule::kStated);
+  if (redone.misfit_line != 0) {
+    patch.errors.push_back(
+        {.verdict = Verdict::kMalformed,
+         .origin = {.file = patch.name, .line = redone.misfit_line, .column = 1},
+         .message = fmt::format("does not fit what the diff makes of `{}` (line {})", made->path,
+                                made->line)});
+  }
+  made->content = redone.after;
+  made->path = f.path_after;
+  if (f.mode_after) made->executable = is_executable(f.mode_after);
+  return true;
+}
+
 void add_file(const UnifiedFile& f, Patch& patch) {
+  if (changed_what_is_made(f, patch)) return;
   const auto add = [&](FileOperation op) {
     op.line = f.line;
     patch.operations.push_back(std::move(op));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "patcher/hunk/heading.h"
 #include "patcher/hunk/nearest.h"
 #include "patcher/hunk/scope_ranges.h"
 #include "patcher/syntax/health.h"
@@ -173,17 +174,39 @@ class Explainer {
     in_file(where);
     // Of a patch that is not applied this is what is expected of its undoing.
     if (rule_ == ScopeRule::kUndo) return;
-    std::optional<Unplaced> none;
-    const auto ranges = scope_ranges(source_, hunk_, rule_, none);
-    if (const auto nearest =
-            nearest_place(source_, side_, ranges.value_or(std::vector<CodeRange>()))) {
+    const auto ranges = readable_ranges();
+    const auto nearest = nearest_place(source_, side_, ranges);
+    if (nearest && nearest->has_word && !nearest->wanted.empty()) {
       const int line = source_.place(nearest->byte).line;
       out_.place = source_.place(nearest->differs);
       here(fmt::format("{}; closest: line {} `{}` differs at token {}: `{}`, the patch has `{}`",
                        where, line, line_at(nearest->byte), nearest->token, excerpt(nearest->there),
                        excerpt(nearest->wanted)));
+      if (differs_in_the_change(*nearest, ranges)) {
+        hint(fmt::format("neither what the patch needs nor what it makes: found `{}`",
+                         line_at(nearest->differs)));
+      }
     }
     elsewhere();
+  }
+
+  // Where the anchor may be: in its scope, and under its section heading if that is there.
+  std::vector<CodeRange> readable_ranges() const {
+    std::optional<Unplaced> none;
+    const auto scope = scope_ranges(source_, hunk_, rule_, none);
+    if (!scope || hunk_.heading.empty()) return scope.value_or(std::vector<CodeRange>());
+    auto under = ranges_under_heading(source_, hunk_.heading);
+    return under.empty() ? *scope : under;
+  }
+
+  // Whether the place has another text where the patch changes it, and not what the patch makes.
+  bool differs_in_the_change(const Nearest& nearest, const std::vector<CodeRange>& ranges) const {
+    const size_t token = side_.code[nearest.token - 1];
+    if (hunk_.lines[side_.first_line[token]].kind != HunkLine::Kind::kRemoved) return false;
+    const Side made = make_side(hunk_, source_.language(), HunkLine::Kind::kAdded);
+    const auto other = nearest_place(source_, made, ranges);
+    return other && !other->wanted.empty() &&
+           source_.lines().line_of(other->differs) == source_.lines().line_of(nearest.differs);
   }
 
   // Says where else the anchor is, so that a person can tell what happened.

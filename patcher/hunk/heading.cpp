@@ -42,6 +42,25 @@ bool is_label(std::string_view line) {
 
 }  // namespace
 
+std::vector<CodeRange> ranges_under_heading(const Source& source, const std::string& text) {
+  const std::string heading = squeeze(text);
+  const Lines& lines = source.lines();
+  std::vector<CodeRange> out;
+  for (size_t l = 0; l < lines.count(); ++l) {
+    if (!begins_with(lines.text(l), heading)) continue;
+    size_t end = l + 1;
+    while (end < lines.count() &&
+           (!looks_like_a_function(lines.text(end)) || is_label(lines.text(end))))
+      ++end;
+    uint32_t last = lines.end(end - 1);
+    for (const Scope& scope : source.scopes()) {
+      if (lines.line_of(scope.begin) == l) last = std::max(last, scope.end);
+    }
+    out.push_back(code_range(source, lines.begin(l), last));
+  }
+  return out;
+}
+
 bool heading_is_nearest(const Source& source, const Hunk& hunk, uint32_t begin) {
   const std::string heading = squeeze(hunk.heading);
   const Lines& lines = source.lines();

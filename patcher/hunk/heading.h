@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "patcher/hunk/anchor.h"
 #include "patcher/patch/patch.h"
 #include "patcher/syntax/source.h"
@@ -16,6 +19,10 @@ namespace patcher {
 bool under_heading(const Source& source, const Hunk& hunk, const Side& side, const Match& match);
 // The same of a site that begins at a byte, and whose first changed line is at another.
 bool under_heading(const Source& source, const Hunk& hunk, uint32_t begin, uint32_t change);
+
+// What stands under the heading: from each line that it is to the end of the scope that begins
+// there, and to the next line that looks like a function's first. Empty where no line is it.
+std::vector<CodeRange> ranges_under_heading(const Source& source, const std::string& heading);
 
 // Whether the heading stands nearest before a byte, whatever the grammar makes of it.
 bool heading_is_nearest(const Source& source, const Hunk& hunk, uint32_t begin);

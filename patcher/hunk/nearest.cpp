@@ -4,6 +4,8 @@
 #include <cctype>
 #include <span>
 
+#include "patcher/syntax/code_words.h"
+
 namespace patcher {
 namespace {
 
@@ -92,9 +94,23 @@ std::optional<Nearest> nearest_place(const Source& source, const Side& side,
   Nearest out{.byte = token(best->at).begin, .equal = best->equal, .token = best->prefix + 1};
   const size_t differing = best->at + best->prefix;
   out.wanted = best->prefix < side.code.size() ? side.token_text(side.code[best->prefix]) : "";
-  const bool there = differing < source.code().size();
-  out.there = there ? token(differing).text(source.bytes()) : "the end of the file";
-  out.differs = there ? token(differing).begin : static_cast<uint32_t>(source.bytes().size());
+  uint32_t end = 0;  // of the range that the place is in
+  for (const CodeRange& range : ranges) {
+    if (range.first <= best->at && best->at < range.second) end = std::max(end, range.second);
+  }
+  const size_t size = source.code().size();
+  const bool there = differing < end;
+  out.there = there         ? token(differing).text(source.bytes())
+              : end == size ? "the end of the file"
+                            : "the end of the scope";
+  out.differs = there         ? token(differing).begin
+                : end == size ? static_cast<uint32_t>(source.bytes().size())
+                              : token(end - 1).begin;
+  for (size_t i = 0; i < side.code.size() && best->at + i < end; ++i) {
+    const std::string_view text = side.token_text(side.code[i]);
+    const bool equal = text == token(best->at + i).text(source.bytes());
+    out.has_word = out.has_word || (equal && (is_word(text) || is_string(text)));
+  }
   return out;
 }
 

@@ -30,8 +30,9 @@ struct Nearest {
   uint32_t differs = 0;     // the first differing token's byte
   size_t equal = 0;         // tokens that agree
   size_t token = 0;         // the first differing one, from 1
-  std::string there = {};   // its text in the file ("end of scope" past the range)
-  std::string wanted = {};  // its text in the patch
+  std::string there = {};   // its text in the file (or that the scope ends there)
+  std::string wanted = {};  // its text in the patch; empty where all of its tokens agree
+  bool has_word = false;    // more than brackets and signs agree
 };
 
 // Nothing where nearest_run() finds nothing.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -140,8 +141,23 @@ std::vector<FileVersions> versions_of(const UnifiedPatch& patch, const std::stri
                                       const FileMap& base, std::vector<Finding>& errors,
                                       LineRule rule) {
   std::vector<FileVersions> out;
+  FileMap tree = base;
   for (const UnifiedFile& f : patch.files) {
-    if (auto v = versions_of(f, name, base, errors, rule)) out.push_back(std::move(*v));
+    // A second section of a file goes on from what the first made of it.
+    const auto known = std::find_if(out.begin(), out.end(), [&](const FileVersions& v) {
+      const bool in_place = v.path_before.empty() || v.path_before == v.path_after;
+      return in_place && !f.path_before.empty() && v.path_after == f.path_before;
+    });
+    auto v = versions_of(f, name, known != out.end() ? tree : base, errors, rule);
+    if (!v) continue;
+    put_version(*v, tree);
+    if (known == out.end()) {
+      out.push_back(std::move(*v));
+      continue;
+    }
+    known->path_after = v->path_after;
+    known->after = std::move(v->after);
+    known->mode_after = v->mode_after;
   }
   return out;
 }

@@ -182,7 +182,7 @@ bool is_safe_path(std::string_view path) {
   if (path.empty() || path.front() == '/' || path.back() == '/') return false;
   if (path.size() > 1 && path[1] == ':') return false;
   for (char c : path) {
-    if (c == '\\' || c == '"' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
+    if (c == '\\' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
   }
   for (size_t begin = 0; begin <= path.size();) {
     const size_t end = std::min(path.find('/', begin), path.size());

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "patcher/series/read_ahead.h"
+#include "patcher/tree/nearest_path.h"
 
 namespace patcher {
 namespace {
@@ -76,6 +77,7 @@ class ApplyPlanner {
       Judgement j = judge(*p.patch, p.before, cache_);
       p.verdict = j.verdict;
       p.findings = explained(j.failures);
+      add_nearest_paths(p);
       for (Finding& note : j.notes) {
         if (is_news(note)) p.notes.push_back(std::move(note));
       }
@@ -90,6 +92,14 @@ class ApplyPlanner {
     forget_versions_before(p);
     plan_.result = p.after;
     plan_.patches.push_back(std::move(p));
+  }
+
+  static void add_nearest_paths(PatchPlan& p) {
+    for (Finding& f : p.findings) {
+      if (f.verdict != Verdict::kFileMissing) continue;
+      if (const auto near = nearest_path(p.before.list(), f.place.file))
+        f.message += fmt::format("; nearest: {}", *near);
+    }
   }
 
   // Of what the series makes of a file only the bytes are asked for once the next patch is judged.

@@ -45,6 +45,20 @@ TEST_F(ImportVerb, WritesASeriesThatDoesTheSame) {
   EXPECT_EQ(s_.bytes("sub/new.txt"), "made");
 }
 
+// A later section of a file goes on from what an earlier one made of it.
+TEST_F(ImportVerb, TakesTheSectionsOfOneFileInTheirOrder) {
+  s_.file("a.cpp", "int f() {\n  return 1;\n}\n");
+  write_bytes(s_.directory() / "1.diff",
+              "--- a/a.cpp\n+++ b/a.cpp\n@@ -1,3 +1,4 @@\n int f() {\n+  one();\n   return 1;\n }\n"
+              "--- /dev/null\n+++ b/n.cpp\n@@ -0,0 +1,2 @@\n+int a;\n+int b;\n"
+              "--- a/a.cpp\n+++ b/a.cpp\n@@ -2,2 +2,3 @@\n   one();\n+  two();\n   return 1;\n"
+              "--- a/n.cpp\n+++ b/n.cpp\n@@ -1,2 +1,2 @@\n int a;\n-int b;\n+int c;\n");
+  ASSERT_EQ(import({"1.diff"}), 0) << s_.err;
+  ASSERT_EQ(s_.run({"apply"}), 0) << s_.out << s_.err;
+  EXPECT_EQ(s_.bytes("a.cpp"), "int f() {\n  one();\n  two();\n  return 1;\n}\n");
+  EXPECT_EQ(s_.bytes("n.cpp"), "int a;\nint c;\n");
+}
+
 // Lines without a token are found by their text, of which there is one already.
 TEST_F(ImportVerb, TakesOneMoreOfACommentOrABlankLineThatIsThere) {
   for (const std::string line : {"// words", ""}) {

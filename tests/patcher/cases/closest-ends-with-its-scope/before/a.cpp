@@ -1,0 +1,5 @@
+int g;
+void f() {
+  alpha(1, 2, 3);
+}
+int beta;

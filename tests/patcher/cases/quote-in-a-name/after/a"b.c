@@ -1,0 +1,2 @@
+int z;
+int b;
