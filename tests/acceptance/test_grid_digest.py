@@ -39,7 +39,7 @@ def main() -> int:
             expected, name = line.split()
             found = total(engine, model_folder(engine, name, folder))
             failures += found != expected
-            print(f"{name:10} H200 {expected}  CPU {found}  {'equal' if found == expected else 'DIFFERS'}")
+            print(f"{name:12} H200 {expected}  CPU {found}  {'equal' if found == expected else 'DIFFERS'}")
     return 1 if failures else 0
 
 

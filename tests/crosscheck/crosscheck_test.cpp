@@ -141,6 +141,10 @@ constexpr Break kBreaks[] = {
     {"/residual_multiplier", 1.05, 0},
     {"/attention_multiplier", 1.1, 0},
     {"/logits_scaling", 1.05, 0},
+    {"/routed_scaling_factor", 1.05, 0},
+    {"/num_experts_per_tok", 1, -1},
+    {"/num_experts_per_tok", 1, 1},
+    {"/topk_group", 1, 1},
 };
 
 // The check can fail: a constant that is a little off moves the logits beyond the bound.

@@ -110,6 +110,43 @@ FAMILIES = {
         "glm4",
         {"rope_parameters": {**DEFAULT, "partial_rotary_factor": 0.5}, "attention_bias": True},
     ),
+    "glm4_moe": (
+        "glm4_moe",
+        {
+            "rope_parameters": {**DEFAULT, "partial_rotary_factor": 0.5},
+            "attention_bias": True,
+            "use_qk_norm": True,
+            "first_k_dense_replace": 2,
+            "n_routed_experts": 8,
+            "num_experts_per_tok": 3,
+            "n_shared_experts": 2,
+            "moe_intermediate_size": 48,
+            "n_group": 2,
+            "topk_group": 1,
+            "routed_scaling_factor": 1.5,
+        },
+    ),
+    "qwen3_moe": (
+        "qwen3_moe",
+        {
+            "rope_parameters": {**DEFAULT, "rope_theta": 1e6},
+            "num_experts": 6,
+            "num_experts_per_tok": 2,
+            "moe_intermediate_size": 48,
+            "norm_topk_prob": False,
+            "decoder_sparse_step": 2,
+            "mlp_only_layers": [2],
+        },
+    ),
+    "mixtral": (
+        "mixtral",
+        {
+            "rope_parameters": {**DEFAULT, "rope_theta": 1e6},
+            "num_local_experts": 4,
+            "num_experts_per_tok": 2,
+            "sliding_window": WINDOW,
+        },
+    ),
     "starcoder2": (
         "starcoder2",
         {"sliding_window": WINDOW, "rope_parameters": DEFAULT, "use_bias": True, "tie_word_embeddings": True},

@@ -56,8 +56,13 @@ class Rounding:
 
     def watch(self, model: torch.nn.Module) -> None:
         for module in model.modules():
-            if isinstance(module, torch.nn.Linear):
+            router = type(module).__name__.lower().endswith("topkrouter")
+            if isinstance(module, torch.nn.Linear) or router:
                 module.register_forward_pre_hook(lambda _, inputs: (self(inputs[0]), *inputs[1:]))
+            if type(module).__name__.endswith("Experts"):
+                module.register_forward_pre_hook(lambda _, inputs: (self(inputs[0]), *inputs[1:]))
+                # A relative error of the activation is one of its product with `up`.
+                module.act_fn.register_forward_hook(lambda _, inputs, output: self(output))
 
     def attention(self, module, query, key, value, attention_mask, scaling, softcap=None, **_):
         """transformers' eager attention, with the roundings. q [B, Q, T, D]; k and v [B, G, T, D]."""
