@@ -97,7 +97,6 @@ std::vector<Outcome> Generation::generate(const Emit& emit, const std::function<
 void Generation::log(int status, std::string_view word, const Outcome* outcome) {
   const std::string said = status == 200 ? std::string(word) : std::to_string(status);
   context_.service.metrics().count_request(names_.label, said);
-  if (!context_.log) return;
   ordered_json line{{"id", id_}, {"endpoint", names_.label}, {"status", status}, {"outcome", word}};
   line["stream"] = request_.stream;
   if (outcome != nullptr) {
@@ -105,7 +104,12 @@ void Generation::log(int status, std::string_view word, const Outcome* outcome) 
     line["first_token_s"] = outcome->times.first_token;
     line["total_s"] = outcome->times.finished;
     line["stats"] = stats_json(outcome->stats);
+    const ordered_json timings = timings_json(*outcome, served().grid);
+    line["rounded_off"] = timings["rounded_off"];
+    line["rendering"] = timings["rendering"];
   }
+  context_.service.history().add(line);
+  if (!context_.log) return;
   if (context_.log_prompts)
     line["prompt"] = served().model.tokenizer().decode(request_.engine.prompt);
   context_.log(to_text(line));

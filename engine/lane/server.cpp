@@ -13,6 +13,7 @@
 #include "lane/connection.h"
 #include "lane/generation.h"
 #include "lane/model_endpoints.h"
+#include "lane/page.h"
 #include "lane/worker_pool.h"
 
 namespace engine::lane {
@@ -190,7 +191,7 @@ class Server::Listener final : public httplib::Server {
   void check_access(const Request& request) const {
     const bool is_post = label_of_path(request.path) != "other";
     const bool asks_first = request.method == "OPTIONS" && !options_.cors_origin.empty();
-    if (request.path == "/health" || asks_first) return;
+    if (request.path == "/health" || request.path == "/" || asks_first) return;
     if (!options_.api_key.empty() &&
         !same_secret(request.get_header_value("Authorization"), "Bearer " + options_.api_key))
       throw ApiError(401, "the API key is missing or wrong", "", "invalid_api_key");
@@ -305,6 +306,14 @@ class Server::Listener final : public httplib::Server {
     Get("/health", [this](const Request&, Response& response) {
       (void)ready();
       response.set_content(R"({"status":"ok"})", "application/json");
+    });
+    Get("/", [](const Request&, Response& response) {
+      response.set_header("Content-Security-Policy", kPagePolicy);
+      response.set_content(kPage.data(), kPage.size(), "text/html; charset=utf-8");
+    });
+    Get("/state", [this](const Request&, Response& response) {
+      response.set_header("Cache-Control", "no-store");
+      response.set_content(to_text(ready().state_json()), "application/json");
     });
     Get("/v1/models", [this](const Request&, Response& response) {
       response.set_content(to_text(list_models(ready().served())), "application/json");

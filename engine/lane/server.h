@@ -8,6 +8,8 @@
 //   GET  /v1/models, /v1/models/NAME
 //   GET  /health              503 while the model is being loaded
 //   GET  /metrics
+//   GET  /                    a page for people: see page.h; it asks for no key, but what it shows
+//   does GET  /state               what the page shows: Service::state_json
 //
 // Every error is {"error": {"message", "type", "param", "code"}} with a matching status.
 #pragma once
@@ -25,7 +27,7 @@ namespace engine::lane {
 struct ServerOptions {
   std::string host = "127.0.0.1";
   int port = 8080;                             // 0: any free one
-  std::string api_key;                         // empty: none is asked for; /health never asks
+  std::string api_key;                         // empty: none is asked for; /health and / never ask
   std::size_t connections = 64;                // served at once; each has a thread
   std::size_t body_bytes = 16 << 20;           // of a request, unpacked
   std::chrono::milliseconds read{30000};       // a whole request, from its first byte

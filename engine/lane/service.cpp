@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <random>
+#include <string_view>
 
 #include "kernels/ops.h"
 #include "lane/prompt_echo.h"
@@ -35,6 +37,13 @@ std::optional<std::size_t> keepable_rows(const runtime::Stats& stats, std::size_
                   all["cached"].get<std::size_t>());
 }
 
+// Whether the engine keeps rows: see patches/ on the variable.
+bool caches() {
+  const char* value = std::getenv("TF_GLM53_PREFIX_CACHE");
+  return stats_json({}).contains("common_prefix") &&
+         (value == nullptr || std::string_view(value) != "0");
+}
+
 Served with_vocabulary(Served served) {
   served.vocabulary = std::make_shared<const Vocabulary>(vocabulary_of(served.model.tokenizer()));
   return served;
@@ -44,10 +53,11 @@ Served with_vocabulary(Served served) {
 class Listener {
  public:
   Listener(const Served& served, const GenerationRequest& request, const Client& client,
-           Metrics& metrics)
+           Metrics& metrics, History& history)
       : request_(request),
         client_(client),
         metrics_(metrics),
+        history_(history),
         echo_(served, request),
         reader_(served, request, [] { return new_id("call_"); }) {
     outcome_.times.started = seconds_since(client.arrived);
@@ -59,6 +69,7 @@ class Listener {
     callbacks.cancelled = [this, stop] { return reader_.stopped() || client_gone() || stop(); };
     callbacks.on_prefill = [this, &prefilled](std::size_t done, std::size_t total) {
       prefilled = done;
+      history_.prefilled(done);
       if (client_.on_prefill) client_.on_prefill(done, total);
     };
     if (request_.top_logprobs)
@@ -94,6 +105,7 @@ class Listener {
       metrics_.observe_token_gap(now - latest_);
     }
     latest_ = now;
+    history_.generated();
     emit(echo_.take());
     emit(reader_.push(token, logits_));
   }
@@ -113,6 +125,7 @@ class Listener {
   const GenerationRequest& request_;
   const Client& client_;
   Metrics& metrics_;
+  History& history_;
   PromptEcho echo_;
   ReplyReader reader_;
   Outcome outcome_;
@@ -126,6 +139,7 @@ Service::Service(Served served, runtime::Engine& engine, const Limits& limits)
     : served_(with_vocabulary(std::move(served))),
       engine_(engine),
       limits_(limits),
+      caches_(caches()),
       queue_(limits.queue) {}
 
 std::string Service::metrics_text() {
@@ -138,29 +152,44 @@ Outcome Service::run(const GenerationRequest& request, const RequestQueue::Turn&
                      const Client& client) {
   const auto deadline = Clock::now() + limits_.request;
   bool late = false;
-  Listener listener(served_, request, client, metrics_);
+  Listener listener(served_, request, client, metrics_, history_);
   const auto departure = request.chat ? last_.compare(request) : std::nullopt;
   const std::size_t canonical = std::exchange(prefilled_, 0);
   const auto stop = [&] {
     late = Clock::now() > deadline;
     return late || cancel_;
   };
+  history_.begin(request);
   try {
     const runtime::Reply reply = engine_.run(request.engine, listener.callbacks(stop, prefilled_));
     if (request.chat) last_.keep(request, reply.tokens);
     Outcome outcome = listener.finish(reply);
     outcome.departure = departure;
     outcome.keepable = keepable_rows(reply.stats, canonical);
+    history_.end(request, outcome, caches_ ? prefilled_ : 0);
     if (outcome.finish == Finish::kCancelled && late)
       throw ApiError(408, "the request took longer than the server allows", "", "timeout");
     if (outcome.finish == Finish::kCancelled && cancel_)
       throw ApiError(503, "the server is shutting down", "", "shutting_down");
     return outcome;
   } catch (const runtime::RequestError& error) {
+    history_.fail();
     throw ApiError(400, error.what());
   } catch (const kernels::BackendError& error) {
+    history_.fail();
     throw ApiError(500, error.what(), "", "backend_failed");
   }
+}
+
+nlohmann::ordered_json Service::state_json() const {
+  nlohmann::ordered_json json{{"model", served_.name},
+                              {"context", served_.context},
+                              {"grid", served_.grid},
+                              {"cache", caches_},
+                              {"waiting", queue_.waiting()}};
+  json.update(history_.json());
+  if (!queue_.busy()) json["running"] = nullptr;
+  return json;
 }
 
 bool Service::close(std::chrono::milliseconds grace) {

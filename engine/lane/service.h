@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 
+#include "lane/history.h"
 #include "lane/metrics.h"
 #include "lane/outcome.h"
 #include "lane/request_queue.h"
@@ -35,6 +36,9 @@ class Service {
 
   const Served& served() const { return served_; }
   Metrics& metrics() { return metrics_; }
+  History& history() { return history_; }
+  // What GET /state shows: {"model", "context", "grid", "cache", "waiting"} and what History has.
+  nlohmann::ordered_json state_json() const;
   // What /metrics shows now.
   std::string metrics_text();
 
@@ -55,7 +59,9 @@ class Service {
   const Served served_;
   runtime::Engine& engine_;
   const Limits limits_;
+  const bool caches_;
   Metrics metrics_;
+  History history_;
   RequestQueue queue_;
   LastRendering last_;         // of a chat; who has the turn uses it, and this:
   std::size_t prefilled_ = 0;  // leading rows of the buffer that prefill wrote
