@@ -18,9 +18,9 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kSlice{100};  // how often who waits looks whether the server stops
 
-// How long a client may keep a thread waiting that others wait for: for a head, which comes in one
-// piece, and for a body, which may be long.
-constexpr milliseconds kHeadPatience{250}, kBodyPatience{5000};
+// How long a client may keep a thread waiting that others wait for: for a whole head, which comes in
+// one piece, and for the next piece of a body.
+constexpr milliseconds kHeadPatience{250}, kBodyPatience{1000};
 
 constexpr std::string_view kBeginning = "HTTP/1.1 ";  // of every reply
 
@@ -84,6 +84,7 @@ ssize_t Connection::read(char* to, std::size_t size) {
 }
 
 bool Connection::fill() {
+  if (!in_head_) waited_ = milliseconds(0);
   if (!wait_for_client(read_left(), in_head_ ? kHeadPatience : kBodyPatience)) {
     timed_out_ = true;
     return false;

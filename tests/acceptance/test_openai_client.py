@@ -123,6 +123,23 @@ class Checks:
         assert choice.finish_reason == "tool_calls", choice
         assert [(c.function.name, c.function.arguments) for c in choice.message.tool_calls] == [("run_tests", "{}")], choice
 
+    def responses(self) -> None:
+        """A call, its answer and what the model makes of it, of the endpoint that OpenAI's newer clients ask."""
+        tools = [{"type": "function", "strict": True, **TOOL["function"]}]
+        items, settings = [*WORK], {"model": self.model, "tools": tools, "temperature": 0, "max_output_tokens": 200}
+        reply = self.client.responses.create(input=items, **settings)
+        call = reply.output[-1]
+        assert (reply.status, call.type, call.name, call.arguments) == ("completed", "function_call", "run_tests", "{}"), reply
+        answer = {"type": "function_call_output", "call_id": call.call_id, "output": "3 passed, 0 failed"}
+        whole = self.client.responses.create(input=[*items, *reply.output, answer], **settings)
+        assert "3 passed, 0 failed" in whole.output_text and whole.usage.output_tokens_details is not None, whole
+        with self.client.responses.stream(input=[*items, *reply.output, answer], **settings) as stream:
+            events = list(stream)
+            assert stream.get_final_response().output_text == whole.output_text, events
+        assert [event.sequence_number for event in events] == list(range(len(events))), events
+        error = self.refusal(openai.BadRequestError, lambda: self.client.responses.create(input="x", previous_response_id="resp_1"))
+        assert error.param == "previous_response_id", error
+
     def errors(self) -> None:
         for fields, kind, param, code in (
             ({"temperature": -1}, openai.BadRequestError, "temperature", None),
@@ -184,6 +201,7 @@ CHECKS = (
     Checks.completion,
     Checks.tools,
     Checks.tools_in_a_stream,
+    Checks.responses,
     Checks.errors,
     Checks.cancellation,
     Checks.asynchronously,
