@@ -27,6 +27,7 @@ constexpr size_t kFewestLines = 2;
 constexpr size_t kFewestOfDirective = 3;  // # include "x"
 constexpr size_t kFewestToDoubt = 3;      // int x ;
 constexpr size_t kOwnTokens = 6;
+constexpr size_t kSurrounding = 16;   // on each side, of what has moved by itself
 constexpr size_t kFarthestLine = 30;  // where a common line is looked for
 constexpr size_t kFewestPushed = 2;   // lines more than there were
 
@@ -149,6 +150,7 @@ bool PlaceFinder::look(const ChangeBlock& block, const Ranges& in, Found& found,
     if (found.place && *found.place != at) found.apart = at;
     if (shape.doubts) continue;
     if (!found.place) found.place = at;
+    found.surrounded = found.surrounded || std::min(left, right) >= kSurrounding;
     if ((left > 0 && right > 0) || last > first) found.one_sided = false;
   }
   look_at_end(block, in, found);
@@ -250,6 +252,32 @@ bool PlaceFinder::settle(const ChangeBlock& block, Found& found) const {
 std::optional<CarriedPlace> PlaceFinder::find(const ChangeBlock& block, Finding& failure) {
   const auto in = ranges(block, failure);
   if (!in) return std::nullopt;
+  auto place = find(block, *in, failure);
+  const bool gone = !place && failure.verdict == Verdict::kMissing && in->scope != nullptr;
+  return gone && in->scope->kind == Scope::Kind::kFunction ? find_moved(block, *in) : place;
+}
+
+// In another function, where what surrounds the block, or one before it, says so alone.
+std::optional<CarriedPlace> PlaceFinder::find_moved(const ChangeBlock& block, const Ranges& in) {
+  const Ranges all{{0, static_cast<uint32_t>(base_.size())},
+                   {0, static_cast<uint32_t>(target_.size())},
+                   in.scope,
+                   true};
+  Found found;
+  Finding unknown;
+  if (!look(block, all, found, unknown) || found.apart || !found.place) return std::nullopt;
+  const Scope* into =
+      target_.source().scope_at(target_.token(std::min(*found.place, target_.size() - 1)).begin);
+  if (found.surrounded) moved_.emplace(in.scope, into);
+  const auto known = moved_.find(in.scope);
+  if (found.one_sided || known == moved_.end() || known->second != into) return std::nullopt;
+  const size_t size = base_.at_line(block.before_end) - base_.at_line(block.before_begin);
+  return CarriedPlace{.begin = *found.place, .end = *found.place + size};
+}
+
+std::optional<CarriedPlace> PlaceFinder::find(const ChangeBlock& block, const Ranges& range,
+                                              Finding& failure) {
+  const Ranges* in = &range;
   const size_t first = base_.at_line(block.before_begin);
   const size_t last = base_.at_line(block.before_end);
   Found found;

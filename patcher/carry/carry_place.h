@@ -31,7 +31,9 @@ struct CarriedPlace {
 // found twice refuses. What is added between two paragraphs stays there when a neighbour's grew.
 //
 // A function that is gone may have another name now: then the runs must be there once in the whole
-// file, in one function that the base does not have.
+// file, in one function that the base does not have. Lines that have gone to another function, also
+// out of one that is still there, are followed where a long run on both sides of them is there once
+// in either file.
 class PlaceFinder {
  public:
   PlaceFinder(const TokenIndex& base, const TokenIndex& target) : base_(base), target_(target) {}
@@ -60,6 +62,7 @@ class PlaceFinder {
   struct Found {
     std::optional<size_t> place;
     bool one_sided = true;
+    bool surrounded = false;       // by long runs on both sides
     std::optional<size_t> before;  // by what stood before the block alone
     std::optional<size_t> behind;
     std::optional<size_t> apart;  // another place than `place`
@@ -71,11 +74,14 @@ class PlaceFinder {
   bool as_deep(const ChangeBlock& block, const Ranges& in, size_t place) const;
   bool settle(const ChangeBlock& block, Found& found) const;
   void refuse(Verdict verdict, size_t code, std::string message, Finding& failure) const;
+  std::optional<CarriedPlace> find(const ChangeBlock& block, const Ranges& in, Finding& failure);
+  std::optional<CarriedPlace> find_moved(const ChangeBlock& block, const Ranges& in);
   bool in_new_function(size_t code, const Scope& scope);
 
   const TokenIndex& base_;
   const TokenIndex& target_;
   std::map<const Scope*, const Scope*> renamed_;  // the base's functions and the target's
+  std::map<const Scope*, const Scope*> moved_;    // where lines of a function have gone
 };
 
 }  // namespace patcher

@@ -88,6 +88,34 @@ TEST(Carry, FollowsARenamedFunctionOnlyIntoAnotherNewOne) {
             "missing: the changed lines are not in `f(int)` any more");
 }
 
+// Lines that stand in another function now, with all that was around them.
+TEST(Carry, FollowsLinesIntoTheFunctionThatTookThem) {
+  const std::string head = "  long start = begin_of(x, 1, 2);\n  long size = size_of(x, 3, 4);\n";
+  const std::string tail = "  dump(start, size, 5);\n  calls(start, size);\n";
+  const auto middle = [](const char* what) {
+    return std::string("  start = ") + what + "(start, size, 6, 7);\n";
+  };
+  const std::string g = "  report(x);\n";
+  const std::string before = function("f", head + middle("next") + tail) + function("g", g);
+  const std::string after = function("f", head + middle("page") + tail) + function("g", g);
+  EXPECT_EQ(carried(before, after, function("g", g + head + middle("next") + tail)),
+            function("g", g + head + middle("page") + tail));
+  EXPECT_EQ(refusal(before, after, function("g", g + middle("next"))),
+            "missing: the changed lines are not in `f(int)` any more");
+}
+
+// What is added to the end of a paragraph stays there: so does git's merge have it.
+TEST(Carry, StaysInItsParagraphWhereAnotherHasComeBehind) {
+  const std::string mine = "  one(x, 1, 2);\n  two(x, 3, 4);\n";
+  const std::string next = "\n  behind(x, 5, 6, 7, 8);\n";
+  const std::string come = "\n  a(x);\n  b(x);\n  c(x);\n  d(x);\n";
+  const std::string own = "  own(x);\n";
+  const std::string before = function("f", mine + next);
+  const std::string after = function("f", mine + own + next);
+  EXPECT_EQ(carried(before, after, function("f", mine + come + next)),
+            function("f", mine + own + come + next));
+}
+
 TEST(Carry, RefusesASecondCopyInTheFunction) {
   const std::string before = function("f", "  step(x, 1);\n  last(x);\n");
   const std::string after = function("f", "  step(x, 2);\n  last(x);\n");
