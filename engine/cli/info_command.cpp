@@ -13,7 +13,7 @@ int info_command(const InfoSettings& settings, const Streams& streams) {
   const model::ModelConfig& c = session.model().config();
   const std::unique_ptr<runtime::Engine> engine = session.make_engine();
   const runtime::StateShape& shape = engine->lane().state.shape();
-  const nlohmann::ordered_json info{
+  nlohmann::ordered_json info{
       {"model_type", c.model_type},
       {"weights_id", session.model().weights().id},
       {"hidden", c.hidden},
@@ -36,6 +36,11 @@ int info_command(const InfoSettings& settings, const Streams& streams) {
       {"ring_rows", shape.ring_rows},
       {"lane_bytes", runtime::State::bytes(session.network(), shape)},
   };
+  if (c.has_experts()) {
+    info["experts"] = c.experts.router.experts;
+    info["experts_per_token"] = c.experts.router.chosen;
+    info["expert_intermediate"] = c.experts.intermediate;
+  }
   if (settings.json) {
     streams.out << info.dump() << "\n";
     return kOk;

@@ -18,7 +18,8 @@
 // 2048. mistral (windows), smollm3 (layers without rotary, biases, llama3 scaling), phi3 (stacked
 // matrices), qwen3 (yarn), olmo2 (norms after, over the whole width), granite (multipliers), gemma2
 // (capped scores and logits, windows by layer), gemma3 (two thetas), glm4 (interleaved rotary),
-// starcoder2 (LayerNorm, no gate).
+// starcoder2 (LayerNorm, no gate), qwen3-moe (experts in every other layer, weights as they are),
+// mixtral (experts in each).
 #pragma once
 
 #include <cstdint>

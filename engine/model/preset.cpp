@@ -102,6 +102,11 @@ constexpr std::array kPresets{
         "n_group": 2, "topk_group": 1, "routed_scaling_factor": 2.5,
         "first_k_dense_replace": 1, "num_nextn_predict_layers": 1, "mtp_sliding_window": 32,
         "tie_word_embeddings": true, "rope_theta": 10000.0})"},
+    small("qwen3-moe", R"({"model_type": "qwen3_moe", "intermediate_size": 256,
+        "num_experts": 16, "num_experts_per_tok": 4, "moe_intermediate_size": 64,
+        "norm_topk_prob": false, "decoder_sparse_step": 2})"),
+    small("mixtral", R"({"model_type": "mixtral", "intermediate_size": 128,
+        "num_local_experts": 6, "num_experts_per_tok": 2, "sliding_window": 100})"),
     small("starcoder2", R"({"model_type": "starcoder2", "sliding_window": 90})"),
 };
 

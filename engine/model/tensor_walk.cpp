@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "model/family.h"
 
 namespace engine::model {
@@ -23,12 +25,24 @@ class Walk {
     weights.final_norm = norm(prefixes_.body + "norm");
     weights.lm_head =
         c_.tied_embeddings ? weights.embedding : table(prefixes_.head + "lm_head.weight");
+    if (weights.mtp) {
+      weights.mtp->embedding = own_table("embed_tokens.weight", weights.embedding);
+      weights.mtp->lm_head = own_table("shared_head.head.weight", weights.lm_head);
+    }
     return weights;
   }
 
  private:
   const bf16* table(const std::string& name) {
     return supply_.take({name, {c_.vocabulary, c_.hidden}, TensorRole::kTable});
+  }
+
+  // The drafter's, which is most often a copy of the model's or not there.
+  const bf16* own_table(const std::string& name, const bf16* models) {
+    const std::string whole = fmt::format("{}layers.{}.{}", prefixes_.body, c_.layers, name);
+    if (!supply_.holds(whole)) return models;
+    const bf16* const own = table(whole);
+    return std::memcmp(own, models, c_.vocabulary * c_.hidden * sizeof(bf16)) == 0 ? models : own;
   }
 
   NormWeights norm(const std::string& name) {

@@ -59,13 +59,16 @@ struct LayerWeights {
 };
 
 // Row p: layer(eh_proj * concat(enorm(embedding[token p+1]), hnorm(hidden p))), head_norm, then
-// the model's own output head, predicts token p+2. `hidden p` is the last decoder layer's output,
+// the output head, predicts token p+2. `hidden p` is the last decoder layer's output,
 // before final_norm. Stored as model.layers.{layers}.
 struct MtpWeights {
   LayerWeights layer;
   NormWeights enorm, hnorm;
   const bf16* eh_proj = nullptr;  // [H, 2 H]
   NormWeights head_norm;
+  // The model's, unless the file has others for this layer.
+  const bf16* embedding = nullptr;  // [V, H]
+  const bf16* lm_head = nullptr;    // [V, H]
 };
 
 struct Weights {

@@ -54,7 +54,7 @@ void Drafter::run_rows(std::span<const Token> next, const float* hidden, std::si
   kernels::Backend& backend = network_.backend();
   // The hidden norm comes first: `hidden` may be a row of draft_hidden, which embed overwrites.
   backend.norm(s.draft_pair + h, 2 * h, hidden, mtp.hidden_norm, next.size(), h);
-  backend.embed(s.draft_hidden, network_.embedding, next, h, network_.config().embedding_scale);
+  backend.embed(s.draft_hidden, mtp.embedding, next, h, network_.config().embedding_scale);
   backend.norm(s.draft_pair, 2 * h, s.draft_hidden, mtp.token_norm, next.size(), h);
   backend.matmul(s.draft_hidden, s.draft_pair, *mtp.combine, nullptr, next.size(), false);
   // Rows that this launch overwrites are gone from here on, also if it fails halfway.
@@ -69,8 +69,10 @@ void Drafter::run_rows(std::span<const Token> next, const float* hidden, std::si
 Token Drafter::predict(const float* draft_hidden) {
   const State::Scratch& s = state_.scratch();
   const model::ModelConfig& c = network_.config();
-  network_.backend().norm(s.normed, c.hidden, draft_hidden, network_.mtp->head_norm, 1, c.hidden);
-  network_.backend().matmul(s.draft_logits, s.normed, *network_.lm_head, nullptr, 1, false);
+  const MtpLayer& mtp = *network_.mtp;
+  const kernels::Matrix& head = mtp.lm_head ? *mtp.lm_head : *network_.lm_head;
+  network_.backend().norm(s.normed, c.hidden, draft_hidden, mtp.head_norm, 1, c.hidden);
+  network_.backend().matmul(s.draft_logits, s.normed, head, nullptr, 1, false);
   kernels::Top2 top2{};
   network_.backend().top2({&top2, 1}, s.draft_logits, c.vocabulary);
   return top2.best;

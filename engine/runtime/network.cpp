@@ -36,12 +36,20 @@ Network::Network(const model::Model& model, kernels::Backend& backend, std::size
     layers.push_back(place(weights.layers[i], config_.layer_kinds[i]));
   if (weights.mtp) {
     const MatrixPart combine{weights.mtp->eh_proj, config_.hidden};
-    mtp = MtpLayer{.token_norm = place(weights.mtp->enorm),
+    const MatrixPart head{weights.mtp->lm_head, config_.vocabulary};
+    mtp = MtpLayer{.embedding = weights.mtp->embedding == weights.embedding
+                                    ? embedding
+                                    : backend.place(weights.mtp->embedding,
+                                                    config_.vocabulary * config_.hidden),
+                   .token_norm = place(weights.mtp->enorm),
                    .hidden_norm = place(weights.mtp->hnorm),
                    .combine = backend.prepare(std::array{combine}, 2 * config_.hidden),
                    .layer = place(weights.mtp->layer,
                                   {.window = config_.mtp_window, .experts = config_.has_experts()}),
-                   .head_norm = place(weights.mtp->head_norm)};
+                   .head_norm = place(weights.mtp->head_norm),
+                   .lm_head = weights.mtp->lm_head == weights.lm_head
+                                  ? nullptr
+                                  : backend.prepare(std::array{head}, config_.hidden)};
   }
   for (const numerics::RotarySpec& spec : config_.rotaries) {
     const numerics::RotaryAngles angles = numerics::rotary_angles(positions_, spec);

@@ -45,11 +45,13 @@ struct Layer {
 
 // The multi-token-prediction layer: what the drafter runs.
 struct MtpLayer {
+  const kernels::bf16* embedding;            // [V, H]
   kernels::Norm token_norm;                  // [H]
   kernels::Norm hidden_norm;                 // [H]
   std::unique_ptr<kernels::Matrix> combine;  // [H, 2 H]
   Layer layer;
-  kernels::Norm head_norm;  // [H]
+  kernels::Norm head_norm;                   // [H]
+  std::unique_ptr<kernels::Matrix> lm_head;  // [V, H]; null: the model's
 };
 
 // Const after construction. Refers to `model` and `backend`, which must outlive it.

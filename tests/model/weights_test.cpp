@@ -149,6 +149,28 @@ TEST_F(WeightsTest, TakesTheExpertsOfALayerInTwoTensors) {
   }
 }
 
+// Published folders repeat the embedding and the head in the drafter's layer.
+TEST_F(WeightsTest, TheDraftersTablesAreTheModelsUnlessTheyDiffer) {
+  init("glm4moe-mini");
+  const TensorStore original = TensorStore::open(dir_ / "model");
+  const TensorView& table = *original.find("model.embed_tokens.weight");
+  std::vector<std::byte> other(table.data.begin(), table.data.end());
+  const auto bound_with = [&](std::span<const std::byte> head) {
+    return bound_after([&](auto& all) {
+      all.push_back({"model.layers.5.embed_tokens.weight", "BF16", table.shape, table.data});
+      all.push_back({"model.layers.5.shared_head.head.weight", "BF16", table.shape, head});
+    });
+  };
+  const Weights same = bound_with(other);
+  EXPECT_EQ(same.mtp->embedding, same.embedding);
+  EXPECT_EQ(same.mtp->lm_head, same.lm_head);
+  other[7] ^= std::byte{1};
+  const Weights differs = bound_with(other);
+  EXPECT_EQ(differs.mtp->embedding, differs.embedding);
+  ASSERT_NE(differs.mtp->lm_head, differs.lm_head);
+  EXPECT_EQ(std::memcmp(differs.mtp->lm_head, other.data(), other.size()), 0);
+}
+
 // Transformers leaves the multi-token-prediction layer out where it saves a model of these types.
 TEST_F(WeightsTest, AFamilysDrafterIsThereOnlyWithItsTensors) {
   init("glm4moe-mini");

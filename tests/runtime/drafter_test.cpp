@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+
+#include "model/safetensors.h"
+#include "model/tensor_store.h"
 #include "runtime/test_network.h"
 
 namespace engine::runtime {
@@ -44,6 +49,30 @@ TEST(DrafterRing, RefusesARingThatALaunchWouldOverrun) {
   SmallEngine small = narrow();
   --small.ring_rows;
   EXPECT_THROW((void)small.make(), RequestError);
+}
+
+// A head of the drafter's own, all zero: it drafts token 0, and the reply stays as it was.
+TEST(Drafter, TakesAHeadOfItsOwn) {
+  const auto folder = testing::model_folder("glm4moe-mini");
+  const model::TensorStore store = model::TensorStore::open(folder);
+  const TempFolder changed;
+  std::filesystem::copy(folder, changed.path());
+  std::vector<model::TensorSource> tensors;
+  for (const model::TensorView* tensor : store.tensors())
+    tensors.push_back({tensor->name, tensor->dtype, tensor->shape, tensor->data});
+  const model::TensorView& table = *store.find("model.embed_tokens.weight");
+  const std::vector<std::byte> zeros(table.data.size());
+  tensors.push_back({"model.layers.5.shared_head.head.weight", "BF16", table.shape, zeros});
+  std::filesystem::remove(changed / "model.safetensors");
+  model::write_safetensors(changed / "model.safetensors", tensors);
+  const testing::LoadedModel own(changed.path(), {.threads = 1});
+  Engine engine(own.network, {.context = 200, .prompt_rows = 64, .log = {}});
+  const Request request = request_of(random_tokens(40, 1), 12);
+  const Reply expected = SmallEngine{.context = 200, .preset = "glm4moe-mini"}.make().run(request);
+  EXPECT_EQ(engine.run(request).tokens, expected.tokens);
+  const float* logits = engine.lane().state.scratch().draft_logits;
+  EXPECT_TRUE(std::all_of(logits, logits + own.model.config().vocabulary,
+                          [](float logit) { return logit == 0.0f; }));
 }
 
 }  // namespace
