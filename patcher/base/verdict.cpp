@@ -1,5 +1,7 @@
 #include "patcher/base/verdict.h"
 
+#include <utility>
+
 namespace patcher {
 namespace {
 
@@ -47,8 +49,19 @@ bool is_refusal(Verdict v) {
   return v != Verdict::kApplies && v != Verdict::kAlreadyApplied;
 }
 
+Place at_line(std::string file, int line) {
+  return {.file = std::move(file), .line = line, .column = 1};
+}
+
 std::string shown(const Place& place) {
   return place.line == 0 ? place.file : place.file + ":" + std::to_string(place.line);
+}
+
+Finding Finding::of(Verdict verdict, Place origin, std::string message, Place place) {
+  return {.verdict = verdict,
+          .place = std::move(place),
+          .origin = std::move(origin),
+          .message = std::move(message)};
 }
 
 }  // namespace patcher

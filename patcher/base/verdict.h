@@ -53,6 +53,9 @@ struct Place {
   int column = 0;
 };
 
+// The beginning of a file's line.
+Place at_line(std::string file, int line = 1);
+
 // "file:line", or the file alone.
 std::string shown(const Place& place);
 
@@ -71,6 +74,10 @@ struct Finding {
   std::string message = {};
   std::vector<std::string> hints = {};
   std::vector<Candidate> candidates = {};
+
+  // How findings are made: what is wrong, at `origin` in the patch, the series or an old base, and
+  // at `place` in the tree. Either may be none.
+  static Finding of(Verdict verdict, Place origin, std::string message, Place place = {});
 };
 
 }  // namespace patcher

@@ -19,11 +19,10 @@ std::vector<Finding> BaseReview::objections(size_t i, const FileMap& target,
   CarriedPatch carried = carry_patch(step, tree, MoveRule::kRefuse);
   if (carried.outcome != CarryOutcome::kReanchored) return std::move(carried.findings);
   if (tree.same_as(result)) return {};
-  Finding other{.verdict = Verdict::kAmbiguous, .place = carried.place};
-  other.origin = {.file = step.patch->name, .line = 1, .column = 1};
-  other.message =
-      "its anchor is there more than once in its base, and the one here is not the one meant";
-  return {other};
+  return {Finding::of(
+      Verdict::kAmbiguous, at_line(step.patch->name),
+      "its anchor is there more than once in its base, and the one here is not the one meant",
+      carried.place)};
 }
 
 std::vector<Finding> BaseReview::objections_in_place(size_t i, const FileMap& target,

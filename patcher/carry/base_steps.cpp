@@ -47,9 +47,8 @@ class BaseRun {
     Judgement j = judge(*step.patch, tree_);
     std::vector<Finding> findings = explained(j.failures);
     if (j.verdict == Verdict::kAlreadyApplied) {
-      findings.push_back({.verdict = j.verdict,
-                          .origin = {.file = step.patch->name, .line = 1, .column = 1},
-                          .message = "the old base has it already; it must be without it"});
+      findings.push_back(Finding::of(j.verdict, at_line(step.patch->name),
+                                     "the old base has it already; it must be without it"));
     }
     refuse(findings);
     step.after = std::move(j.after);

@@ -47,10 +47,8 @@ class Carrier {
 
  private:
   void refuse(Verdict verdict, size_t line, std::string message) {
-    Finding f{.verdict = verdict, .place = {.file = target_source_.path()}};
-    f.origin = {.file = base_source_.path(), .line = static_cast<int>(line), .column = 1};
-    f.message = std::move(message);
-    out_.failure = std::move(f);
+    out_.failure = Finding::of(verdict, at_line(base_source_.path(), static_cast<int>(line)),
+                               std::move(message), {.file = target_source_.path()});
   }
 
   void place_all() {
@@ -64,10 +62,9 @@ class Carrier {
       const auto ranges = finder.ranges(block, failure);
       const There known = ranges ? is_there(block, *ranges) : There::kNo;
       if (known == There::kMaybe) {
-        return refuse(Verdict::kOutdated, block.before_begin + 1,
-                      "the added lines may be there already: something that "
-                      "looks like the place "
-                      "has them");
+        return refuse(
+            Verdict::kOutdated, block.before_begin + 1,
+            "the added lines may be there already: something that looks like the place has them");
       }
       if (known == There::kYes) {
         there.push_back(block.before_begin + 1);
@@ -192,21 +189,19 @@ class Carrier {
 
   void note_choice(const ChangeBlock& block, const CarriedPlace& place) {
     if (place.choice == CarriedPlace::Choice::kNone || place.begin == 0) return;
-    Finding f{.verdict = Verdict::kApplies,
-              .place = target_source_.place(target_.token(place.begin - 1).begin)};
     const size_t line = block.before_begin + 1;
-    f.message = place.choice == CarriedPlace::Choice::kOneSided
-                    ? fmt::format(
-                          "of the neighbours of the lines added at line {} "
-                          "only one is still "
-                          "there; that they stand beside it was a choice",
-                          line)
-                    : fmt::format(
-                          "other lines are between the neighbours of the lines added "
-                          "at "
-                          "line {} now; that they stand at the blank line was a choice",
-                          line);
-    out_.notes.push_back(std::move(f));
+    std::string message = place.choice == CarriedPlace::Choice::kOneSided
+                              ? fmt::format(
+                                    "of the neighbours of the lines added at line {} only one is "
+                                    "still there; that they stand beside it was a choice",
+                                    line)
+                              : fmt::format(
+                                    "other lines are between the neighbours of the lines added at "
+                                    "line {} now; that they stand at the blank line was a choice",
+                                    line);
+    const uint32_t byte = target_.token(place.begin - 1).begin;
+    out_.notes.push_back(
+        Finding::of(Verdict::kApplies, {}, std::move(message), target_source_.place(byte)));
   }
 
   void check_names() {

@@ -91,12 +91,11 @@ class MoveCarrier {
   }
 
   bool refuse_outside(const ChangeBlock& block) {
-    Finding f{.verdict = Verdict::kAmbiguous, .place = {.file = before_.path()}};
-    f.message = fmt::format(
-        "what changes at line {} of the old base is outside of any definition, and the others go "
-        "to several files",
-        block.before_begin + 1);
-    out_.failure = std::move(f);
+    out_.failure = Finding::of(Verdict::kAmbiguous, {},
+                               fmt::format("what changes at line {} of the old base is outside of "
+                                           "any definition, and the others go to several files",
+                                           block.before_begin + 1),
+                               {.file = before_.path()});
     return false;
   }
 
@@ -114,9 +113,10 @@ class MoveCarrier {
         out_.notes.push_back(std::move(note));
     }
     for (const SoughtDefinition& s : sought_) {
-      Finding f{.place = s.found.front()};
-      f.message = fmt::format("`{}` was in {} in the old base", s.scope->display(), before_.path());
-      out_.notes.push_back(std::move(f));
+      out_.notes.push_back(Finding::of(
+          Verdict::kApplies, {},
+          fmt::format("`{}` was in {} in the old base", s.scope->display(), before_.path()),
+          s.found.front()));
     }
   }
 

@@ -50,10 +50,7 @@ class PatchCarrier {
 
  private:
   Finding finding(Verdict verdict, const std::string& path, std::string message) const {
-    return {.verdict = verdict,
-            .place = {.file = path},
-            .origin = {.file = out_.name, .line = 1, .column = 1},
-            .message = std::move(message)};
+    return Finding::of(verdict, at_line(out_.name), std::move(message), {.file = path});
   }
   void fail(Verdict verdict, const std::string& path, std::string message) {
     out_.findings.push_back(finding(verdict, path, std::move(message)));
@@ -169,7 +166,7 @@ class PatchCarrier {
   Finding explained(Finding failure, const std::string& path) const {
     failure.hints.push_back(
         fmt::format("the change is at {}:{} in the old base", path, failure.origin.line));
-    failure.origin = {.file = out_.name, .line = 1, .column = 1};
+    failure.origin = at_line(out_.name);
     if (failure.place.file.empty()) failure.place.file = path;
     return failure;
   }

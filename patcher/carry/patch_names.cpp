@@ -21,7 +21,7 @@ Place place_in(const Source& target, const Source& result, std::string_view name
   for (const ChangeBlock& block : change_blocks(target.bytes(), result.bytes())) {
     for (size_t line = block.after_begin; line < block.after_end; ++line) {
       if (!has_word(result.lines().text(line), name)) continue;
-      return {.file = target.path(), .line = static_cast<int>(block.before_begin) + 1, .column = 1};
+      return at_line(target.path(), static_cast<int>(block.before_begin) + 1);
     }
   }
   return {.file = target.path()};
@@ -33,12 +33,12 @@ Place origin_in(const Patch& patch, const std::string& path, std::string_view na
     for (const Hunk& hunk : change.hunks) {
       for (const HunkLine& line : hunk.lines) {
         if (line.kind == HunkLine::Kind::kAdded && has_word(line.text, name)) {
-          return {.file = patch.name, .line = line.line, .column = 1};
+          return at_line(patch.name, line.line);
         }
       }
     }
   }
-  return {.file = patch.name, .line = 1, .column = 1};
+  return at_line(patch.name);
 }
 
 // A lost name and where: the file that the patch changes, by its path afterwards and as it is in
@@ -108,10 +108,8 @@ void add_findings(const std::vector<NameUse>& uses, const BaseStep& from, const 
     } else if (made.exists()) {
       at = place_in(*use.there, *made.source, use.lost.name);
     }
-    out.push_back({.verdict = Verdict::kMissing,
-                   .place = at,
-                   .origin = origin_in(*from.patch, use.path, use.lost.name),
-                   .message = message(use.lost)});
+    out.push_back(Finding::of(Verdict::kMissing, origin_in(*from.patch, use.path, use.lost.name),
+                              message(use.lost), at));
   }
 }
 
@@ -168,12 +166,11 @@ std::vector<Finding> collisions_of(const BaseStep& from, const FileMap& target) 
       if (!same_definitions(before.source->scopes(), scope, true).empty()) continue;
       const auto known = same_definitions(there.source->scopes(), scope, true);
       if (known.empty()) continue;
-      out.push_back({.verdict = Verdict::kOutdated,
-                     .place = there.source->place(known.front()->begin),
-                     .origin = origin_in(*from.patch, change.path, scope.name.back()),
-                     .message = fmt::format("collision: the patch adds `{}`, and the tree has one "
-                                            "of its own by now",
-                                            scope.display())});
+      out.push_back(Finding::of(
+          Verdict::kOutdated, origin_in(*from.patch, change.path, scope.name.back()),
+          fmt::format("collision: the patch adds `{}`, and the tree has one of its own by now",
+                      scope.display()),
+          there.source->place(known.front()->begin)));
     }
   }
   return out;

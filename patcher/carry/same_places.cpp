@@ -105,7 +105,7 @@ std::optional<Finding> compared(const BaseStep& from, const ComparedFile& file,
   auto found = FileComparison(*file.base.source, *file.after.source, *file.target.source,
                               *file.result.source, direction)
                    .run();
-  if (found) found->origin = {.file = from.patch->name, .line = 1, .column = 1};
+  if (found) found->origin = at_line(from.patch->name);
   return found;
 }
 
@@ -118,8 +118,7 @@ Finding stray_finding(const TokenIndex& base, const TokenIndex& target, const Ch
     return code < file.size() ? file.line_of(code) + 1 : file.source().lines().count();
   };
   Finding f{.verdict = Verdict::kMissing, .place = {.file = target.source().path()}};
-  f.origin = {
-      .file = base.source().path(), .line = static_cast<int>(block.before_begin) + 1, .column = 1};
+  f.origin = at_line(base.source().path(), static_cast<int>(block.before_begin) + 1);
   if (target.size() > 0) {
     const uint32_t byte = target.token(std::min(place.begin, target.size() - 1)).begin;
     f.place = target.source().place(byte);
@@ -132,8 +131,7 @@ Finding stray_finding(const TokenIndex& base, const TokenIndex& target, const Ch
   }
   f.message = answer.rival_in_base
                   ? fmt::format(
-                        "{} what line {} of the old base has, which looks like "
-                        "what was changed; "
+                        "{} what line {} of the old base has, which looks like what was changed; "
                         "that may be gone",
                         sure ? "this is" : "this may be", line(of_rival, answer.rival))
                   : fmt::format("what was changed {} rather at line {}, which looks alike",
@@ -144,15 +142,11 @@ Finding stray_finding(const TokenIndex& base, const TokenIndex& target, const Ch
 Finding twin_finding(const TokenIndex& base, const TokenIndex& target, const ChangeBlock& block,
                      size_t twin) {
   const uint32_t byte = target.token(twin).begin;
-  return {.verdict = Verdict::kOutdated,
-          .place = target.source().place(byte),
-          .origin = {.file = base.source().path(),
-                     .line = static_cast<int>(block.before_begin) + 1,
-                     .column = 1},
-          .message =
-              "collision: the tree has the added lines of its own by "
-              "now, beside the place "
-              "where the patch adds them"};
+  return Finding::of(Verdict::kOutdated,
+                     at_line(base.source().path(), static_cast<int>(block.before_begin) + 1),
+                     "collision: the tree has the added lines of its own by now, beside the place "
+                     "where the patch adds them",
+                     target.source().place(byte));
 }
 
 std::optional<Finding> strayed(const BaseStep& from, const FileMap& target, const FileMap& result) {

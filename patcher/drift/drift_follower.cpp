@@ -17,10 +17,9 @@ bool same_states(const std::vector<std::string>& paths, const std::vector<FileSt
 }
 
 Finding upstream_has_it(const Patch& patch, const Revision& since) {
-  return {.verdict = Verdict::kObsolete,
-          .origin = {.file = patch.name, .line = 1, .column = 1},
-          .message =
-              fmt::format("upstream has it since {}: drop the patch", since.commit.substr(0, 12))};
+  return Finding::of(
+      Verdict::kObsolete, at_line(patch.name),
+      fmt::format("upstream has it since {}: drop the patch", since.commit.substr(0, 12)));
 }
 
 }  // namespace

@@ -63,9 +63,7 @@ class Reader {
   }
 
   void fail(int line, string message, Verdict verdict = Verdict::kMalformed) {
-    out_.errors.push_back({.verdict = verdict,
-                           .origin = {.file = string(name_), .line = line, .column = 1},
-                           .message = std::move(message)});
+    out_.errors.push_back(Finding::of(verdict, at_line(string(name_), line), std::move(message)));
   }
 
   // --- what a diff is made of
@@ -115,8 +113,8 @@ class Reader {
   void index_ends() {
     if (index_ != 0 && out_.errors.empty()) {
       fail(index_,
-           "a file is named and no change of it follows; if it is empty and new or gone, "
-           "the diff cannot say so");
+           "a file is named and no change of it follows; if it is empty and new or gone, the diff "
+           "cannot say so");
     }
     index_ = 0;
   }
@@ -172,10 +170,9 @@ class Reader {
 
   void lone_name(const UnifiedFile& f) {
     const string& name = f.path_before.empty() ? f.path_after : f.path_before;
-    fail(f.line,
-         fmt::format("`{}` does not say whether its first part is the tree's; write `{}/{}`, "
-                     "or -p0 or -p1 behind the patch's name in the series",
-                     name, f.path_before.empty() ? "b" : "a", name));
+    fail(f.line, fmt::format("`{}` does not say whether its first part is the tree's; write "
+                             "`{}/{}`, or -p0 or -p1 behind the patch's name in the series",
+                             name, f.path_before.empty() ? "b" : "a", name));
   }
 
   void two_names(const UnifiedFile& f) {
@@ -291,10 +288,9 @@ UnifiedPatch parse_unified(string_view name, string_view text, std::optional<siz
   if (mails.size() == 1) return Reader(name, mails.front(), strip).run();
   UnifiedPatch out;
   out.errors.push_back(
-      {.verdict = Verdict::kMalformed,
-       .origin = {.file = string(name), .line = mails[1].line, .column = 1},
-       .message = fmt::format("the file holds {} mails; `patcher import` makes a patch of each",
-                              mails.size())});
+      Finding::of(Verdict::kMalformed, at_line(string(name), mails[1].line),
+                  fmt::format("the file holds {} mails; `patcher import` makes a patch of each",
+                              mails.size())));
   return out;
 }
 

@@ -181,9 +181,8 @@ Patch patch_of(std::string_view name, const UnifiedPatch& unified) {
     }
   }
   for (Fault& f : faults) {
-    patch.errors.push_back({.verdict = f.verdict,
-                            .origin = {.file = patch.name, .line = f.line, .column = 1},
-                            .message = std::move(f.message)});
+    patch.errors.push_back(
+        Finding::of(f.verdict, at_line(patch.name, f.line), std::move(f.message)));
   }
   return patch;
 }

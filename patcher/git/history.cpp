@@ -112,9 +112,8 @@ std::vector<Revision> commits_of_branch(const Repository& repository, const std:
   auto line = line_to_fork(repository, ends, range);
   if (!line) {
     throw BrokenEnvironment(
-        fmt::format("{}: {} shares no commit with the line of first parents "
-                    "of {}",
-                    range, ends.from.display(), ends.to.display()));
+        fmt::format("{}: {} shares no commit with the line of first parents of {}", range,
+                    ends.from.display(), ends.to.display()));
   }
   line->pop_back();
   std::reverse(line->begin(), line->end());

@@ -42,8 +42,7 @@ class Explainer {
         side_(make_side(hunk_, source.language(), HunkLine::Kind::kRemoved)) {
     out_.verdict = failure.verdict();
     out_.place = source.place(failure.byte);
-    out_.origin.line = hunk.line;
-    out_.origin.column = 1;
+    out_.origin = at_line("", hunk.line);
   }
 
   Finding run() {

@@ -62,10 +62,8 @@ class Importer {
 
  private:
   void fail(Verdict verdict, const std::string& path, size_t line, std::string message) {
-    out_.errors.push_back({.verdict = verdict,
-                           .place = {.file = path, .line = static_cast<int>(line)},
-                           .origin = {.file = change_.name, .line = 1, .column = 1},
-                           .message = std::move(message)});
+    out_.errors.push_back(Finding::of(verdict, at_line(change_.name), std::move(message),
+                                      {.file = path, .line = static_cast<int>(line)}));
   }
 
   bool in_damage() const {

@@ -77,11 +77,10 @@ class CommitImport {
     std::string path = file.path;
     const std::string& prefix = repository_.prefix();
     if (path.starts_with(prefix)) return path.substr(prefix.size());
-    errors_.push_back({.verdict = Verdict::kUnsafePath,
-                       .place = {.file = path},
-                       .origin = {.file = change_.name, .line = 1, .column = 1},
-                       .message = fmt::format("{} changes it, and it lies outside of {}",
-                                              revision_.commit.substr(0, 12), prefix)});
+    errors_.push_back(Finding::of(Verdict::kUnsafePath, at_line(change_.name),
+                                  fmt::format("{} changes it, and it lies outside of {}",
+                                              revision_.commit.substr(0, 12), prefix),
+                                  {.file = path}));
     return path;
   }
 

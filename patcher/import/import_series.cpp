@@ -22,10 +22,7 @@ constexpr const char* kKeptDiff = "kept as a diff: no anchors make this change";
 
 Finding problem(Verdict verdict, const std::string& name, int line, const std::string& path,
                 std::string message) {
-  return {.verdict = verdict,
-          .place = {.file = path},
-          .origin = {.file = name, .line = line, .column = 1},
-          .message = std::move(message)};
+  return Finding::of(verdict, at_line(name, line), std::move(message), {.file = path});
 }
 
 std::optional<FileVersions> versions_of(const UnifiedFile& f, const std::string& name,

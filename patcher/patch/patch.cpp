@@ -51,9 +51,7 @@ class Parser {
   void fail(int line, std::string message, Verdict verdict = Verdict::kMalformed) {
     if (patch_.errors.size() > kMostErrors) return;
     if (patch_.errors.size() == kMostErrors) message = "more is wrong from here on";
-    patch_.errors.push_back({.verdict = verdict,
-                             .origin = {.file = patch_.name, .line = line, .column = 1},
-                             .message = std::move(message)});
+    patch_.errors.push_back(Finding::of(verdict, at_line(patch_.name, line), std::move(message)));
   }
 
   bool at_section(size_t ahead = 0) const {
@@ -92,9 +90,10 @@ class Parser {
         key == "newline") {
       return operation(key, value);
     }
-    fail(number(), fmt::format("unknown key `{}`; known are Subject, Why, install, delete, rename, "
-                               "mode, newline",
-                               key));
+    fail(number(),
+         fmt::format(
+             "unknown key `{}`; known are Subject, Why, install, delete, rename, mode, newline",
+             key));
   }
 
   void free_text(std::string& into, std::string_view key, std::string_view value) {
@@ -219,10 +218,11 @@ class Parser {
     const std::string_view scope = trim(inner.substr(0, bar));
     const auto spec = parse_scope(scope);
     if (!spec) {
-      return fail(hunk.line,
-                  fmt::format("`{}` is not a scope; write `file`, a qualified name, or a "
-                              "name with parameter types",
-                              scope));
+      return fail(
+          hunk.line,
+          fmt::format(
+              "`{}` is not a scope; write `file`, a qualified name, or a name with parameter types",
+              scope));
     }
     hunk.scope = *spec;
     while (bar != std::string_view::npos) {

@@ -26,7 +26,7 @@ std::vector<Finding> notes_on(const FileState& state, bool lands_in_damage) {
   const Source& source = *state.source;
   std::vector<Finding> notes;
   const auto note = [&](Place place, std::string message) {
-    notes.push_back({.place = std::move(place), .message = std::move(message)});
+    notes.push_back(Finding::of(Verdict::kApplies, {}, std::move(message), std::move(place)));
   };
   const LineEnds ends = count_line_ends(source.bytes());
   if (ends.lf > 0 && ends.crlf > 0) {

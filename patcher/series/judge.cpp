@@ -40,9 +40,7 @@ bool makes(const Patch& patch, const FileMap& from, const FileMap& result, Trial
 }
 
 Finding finding_for(const Patch& patch, Verdict verdict, std::string message) {
-  return {.verdict = verdict,
-          .origin = {.file = patch.name, .line = 1, .column = 1},
-          .message = std::move(message)};
+  return Finding::of(verdict, at_line(patch.name), std::move(message));
 }
 
 class Judge {
@@ -168,7 +166,7 @@ class Judge {
       const FileState state = before_.get(change.path);
       if (!state.exists()) continue;  // an operation of this patch makes it
       for (Finding& note : notes_on(state, in_damage)) {
-        note.origin = {.file = patch_.name, .line = change.line, .column = 1};
+        note.origin = at_line(patch_.name, change.line);
         out_.notes.push_back(std::move(note));
       }
     }

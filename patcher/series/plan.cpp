@@ -145,9 +145,7 @@ class ApplyPlanner {
 
   static void obsolete(PatchPlan& p, std::string message) {
     p.verdict = Verdict::kObsolete;
-    Finding f{.verdict = Verdict::kObsolete,
-              .origin = {.file = p.patch->name, .line = 1, .column = 1},
-              .message = std::move(message)};
+    Finding f = Finding::of(Verdict::kObsolete, at_line(p.patch->name), std::move(message));
     f.hints.push_back(fmt::format("upstream has it: drop patch {}", p.number));
     p.findings.push_back(std::move(f));
   }
@@ -194,11 +192,9 @@ bool is_without(Verdict verdict) {
 
 // Neither is in the tree for certain, the patch or what it needs.
 void unknown(PatchPlan& p) {
-  Finding f{.verdict = p.verdict,
-            .origin = {.file = p.patch->name, .line = 1, .column = 1},
-            .message =
-                "neither the patch nor what it needs is recognised in the tree: whether it "
-                "is applied is not known"};
+  Finding f = Finding::of(p.verdict, at_line(p.patch->name),
+                          "neither the patch nor what it needs is recognised in the tree: whether "
+                          "it is applied is not known");
   p.findings.insert(p.findings.begin(), std::move(f));
   p.after = p.before;
 }
@@ -206,9 +202,8 @@ void unknown(PatchPlan& p) {
 // In the tree, but not as the top of what can be taken off in order.
 void tangled(PatchPlan& p) {
   p.verdict = Verdict::kOutdated;
-  p.findings.push_back({.verdict = p.verdict,
-                        .origin = {.file = p.patch->name, .line = 1, .column = 1},
-                        .message = "it is in the tree, but the patches before it do not come off"});
+  p.findings.push_back(Finding::of(p.verdict, at_line(p.patch->name),
+                                   "it is in the tree, but the patches before it do not come off"));
 }
 
 }  // namespace
@@ -243,9 +238,8 @@ std::vector<Finding> applied_above(const Series& series, size_t count, const Fil
     const Patch& patch = series.patches[i];
     if (!patch.usable() || !take_off(patch, on_disk)) continue;
     out.push_back(
-        {.verdict = Verdict::kOutdated,
-         .origin = {.file = patch.name, .line = 1, .column = 1},
-         .message = fmt::format("it is applied, and patch {} below it would come off", count)});
+        Finding::of(Verdict::kOutdated, at_line(patch.name),
+                    fmt::format("it is applied, and patch {} below it would come off", count)));
     out.back().hints.push_back("revert without --until takes both off");
   }
   return out;

@@ -12,10 +12,8 @@ namespace {
 
 Finding finding(const Patch& patch, const FileChange& change, Verdict verdict, Place place,
                 std::string message) {
-  return {.verdict = verdict,
-          .place = std::move(place),
-          .origin = {.file = patch.name, .line = change.line, .column = 1},
-          .message = std::move(message)};
+  return Finding::of(verdict, at_line(patch.name, change.line), std::move(message),
+                     std::move(place));
 }
 
 TrialFailure unplaced(const Patch& patch, const std::shared_ptr<const Source>& source,
@@ -23,7 +21,7 @@ TrialFailure unplaced(const Patch& patch, const std::shared_ptr<const Source>& s
   TrialFailure failure{.source = source, .hunk = hunk, .rule = rule, .unplaced = std::move(why)};
   failure.finding.verdict = failure.unplaced.verdict();
   failure.finding.place.file = source->path();
-  failure.finding.origin = {.file = patch.name, .line = hunk.line, .column = 1};
+  failure.finding.origin = at_line(patch.name, hunk.line);
   return failure;
 }
 

@@ -61,9 +61,8 @@ void read_beside(const std::string& directory, Patch& patch) {
       op.executable = is_executable(path);
       continue;
     }
-    patch.errors.push_back({.verdict = Verdict::kMalformed,
-                            .origin = {.file = patch.name, .line = op.line, .column = 1},
-                            .message = fmt::format("`{}` is not beside the patch", op.beside)});
+    patch.errors.push_back(Finding::of(Verdict::kMalformed, at_line(patch.name, op.line),
+                                       fmt::format("`{}` is not beside the patch", op.beside)));
   }
 }
 
@@ -76,11 +75,10 @@ Patch patch_at(const SeriesLine& line, const std::string& text) {
   }
   Patch patch = parse_patch(line.name, text);
   if (strip) {
-    patch.errors.push_back({.verdict = Verdict::kMalformed,
-                            .origin = {.file = line.name, .line = 1, .column = 1},
-                            .message = fmt::format("`{}` is for a diff, and this is none: its "
-                                                   "paths are as they stand",
-                                                   line.options)});
+    patch.errors.push_back(
+        Finding::of(Verdict::kMalformed, at_line(line.name),
+                    fmt::format("`{}` is for a diff, and this is none: its paths are as they stand",
+                                line.options)));
   }
   return patch;
 }
@@ -115,9 +113,7 @@ Series load_series(const std::string& file, std::optional<size_t> until, bool al
   if (!text) throw BrokenEnvironment(fmt::format("{}: there is no such series file", file));
   Series series{.file = file};
   const auto fail = [&](int line, Verdict verdict, std::string message) {
-    series.errors.push_back({.verdict = verdict,
-                             .origin = {.file = file, .line = line, .column = 1},
-                             .message = std::move(message)});
+    series.errors.push_back(Finding::of(verdict, at_line(file, line), std::move(message)));
   };
   const std::vector<SeriesLine> lines = parse_series(*text);
   if (lines.empty() && !allow_empty) fail(1, Verdict::kMalformed, "no patches in the series");

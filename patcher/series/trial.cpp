@@ -49,10 +49,8 @@ class TrialRun {
   bool undoes() const { return rule_ == ScopeRule::kUndo; }
 
   void fail(Verdict verdict, int line, const std::string& path, std::string message) {
-    out_.failures.push_back({.finding = {.verdict = verdict,
-                                         .place = {.file = path},
-                                         .origin = {.file = patch_.name, .line = line, .column = 1},
-                                         .message = std::move(message)}});
+    out_.failures.push_back({.finding = Finding::of(verdict, at_line(patch_.name, line),
+                                                    std::move(message), {.file = path})});
   }
 
   FileState get(const std::string& path, int line, bool& usable) {
