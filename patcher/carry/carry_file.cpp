@@ -12,7 +12,6 @@
 #include "patcher/carry/near_twin.h"
 #include "patcher/carry/same_places.h"
 #include "patcher/syntax/health.h"
-#include "patcher/text/last_newline.h"
 #include "patcher/text/line_merge.h"
 #include "patcher/text/lines.h"
 

@@ -59,6 +59,16 @@ std::optional<HunkHeader> hunk_header(string_view line) {
   return h;
 }
 
+bool LinesToCome::take(char mark) {
+  const bool old_line = mark == ' ' || mark == '-';
+  const bool new_line = mark == ' ' || mark == '+';
+  if (!(old_line || new_line) || (old_line && before_ == 0) || (new_line && after_ == 0))
+    return false;
+  before_ -= old_line ? 1 : 0;
+  after_ -= new_line ? 1 : 0;
+  return true;
+}
+
 string_view first_line(string_view text) {
   return text.empty() ? text : text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
 }
@@ -76,19 +86,11 @@ bool starts_plain_file(string_view text) {
 bool starts_hunk(string_view text) {
   const auto header = hunk_header(first_line(text));
   if (!header) return false;
-  size_t before = header->before;
-  size_t after = header->after;
-  while (before > 0 || after > 0) {
+  for (LinesToCome left(*header); left.any();) {
     text = behind_line(text);
     if (text.empty()) return false;
     const char mark = trim(first_line(text), "\r\n").empty() ? ' ' : text.front();
-    const bool old_line = mark == ' ' || mark == '-';
-    const bool new_line = mark == ' ' || mark == '+';
-    const bool counted =
-        (old_line || new_line) && (!old_line || before > 0) && (!new_line || after > 0);
-    if (!counted && mark != '\\') return false;
-    before -= old_line ? 1 : 0;
-    after -= new_line ? 1 : 0;
+    if (!left.take(mark) && mark != '\\') return false;
   }
   return true;
 }

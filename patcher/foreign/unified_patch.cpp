@@ -113,11 +113,9 @@ bool changed_what_is_made(const UnifiedFile& f, Patch& patch) {
   if (made == patch.operations.end()) return false;
   const Redone redone = redo_hunks(f, made->content, LineRule::kStated);
   if (redone.misfit_line != 0) {
-    patch.errors.push_back(
-        {.verdict = Verdict::kMalformed,
-         .origin = {.file = patch.name, .line = redone.misfit_line, .column = 1},
-         .message = fmt::format("does not fit what the diff makes of `{}` (line {})", made->path,
-                                made->line)});
+    patch.errors.push_back(Finding::of(
+        Verdict::kMalformed, at_line(patch.name, redone.misfit_line),
+        fmt::format("does not fit what the diff makes of `{}` (line {})", made->path, made->line)));
   }
   made->content = redone.after;
   made->path = f.path_after;

@@ -42,11 +42,7 @@ void add_hunk(const DiffHunk& hunk, const Lines& lines, std::string& out) {
   };
   out += fmt::format("@@ -{} +{} @@{}\n", range(hunk.before_line, count('+')),
                      range(hunk.after_line, count('-')), heading(lines, hunk.before_line));
-  for (const DiffLine& line : hunk.lines) {
-    out += line.kind;
-    out += line.text;
-    if (!line.text.ends_with('\n')) out += "\n\\ No newline at end of file\n";
-  }
+  out += hunk_body(hunk);
 }
 
 void add_file(const FileVersions& file, std::string& out) {

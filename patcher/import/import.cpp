@@ -11,7 +11,7 @@
 #include "patcher/import/hunk_import.h"
 #include "patcher/patch/patch_text.h"
 #include "patcher/series/judge.h"
-#include "patcher/text/last_newline.h"
+#include "patcher/text/lines.h"
 
 namespace patcher {
 namespace {

@@ -9,17 +9,6 @@
 namespace patcher {
 namespace {
 
-void put_line(std::string& out, char kind, std::string_view line) {
-  out += kind;
-  out += line;
-  if (!line.ends_with('\n')) out += "\n\\ No newline at end of file\n";
-}
-
-std::string range(size_t begin, size_t count) {
-  const size_t first = count == 0 ? begin : begin + 1;
-  return count == 1 ? fmt::format("{}", first) : fmt::format("{},{}", first, count);
-}
-
 std::string_view bytes_of(const FileState& state) {
   return state.exists() ? std::string_view(state.source->bytes()) : std::string_view();
 }
@@ -79,15 +68,6 @@ std::vector<PatchedFile> changed_files(const PatchPlan& patch) {
   return files;
 }
 
-std::string hunk_header(const DiffHunk& hunk) {
-  const auto lines_without = [&](char kind) {
-    return static_cast<size_t>(std::count_if(hunk.lines.begin(), hunk.lines.end(),
-                                             [&](const auto& l) { return l.kind != kind; }));
-  };
-  return fmt::format("@@ -{} +{} @@", range(hunk.before_line, lines_without('+')),
-                     range(hunk.after_line, lines_without('-')));
-}
-
 std::string file_header(const PatchedFile& file) {
   const std::string before = git_path("a/" + file.path);
   const std::string after = git_path("b/" + file.path);
@@ -109,9 +89,7 @@ std::string patch_diff(const PatchPlan& patch) {
   for (const PatchedFile& file : changed_files(patch)) {
     out += file_header(file);
     for (const DiffHunk& hunk : diff_hunks(file.old_bytes(), file.new_bytes())) {
-      out += hunk_header(hunk) + "\n";
-      for (const DiffLine& line : hunk.lines)
-        put_line(out, line.kind, line.text);
+      out += hunk_header(hunk) + "\n" + hunk_body(hunk);
     }
   }
   return out;

@@ -24,12 +24,9 @@ struct PatchedFile {
   const char* remark() const;
   DiffCount count() const;
 };
-// All of them in the patch's order, and those of them that the patch changes.
+// The files that the patch names, in its order, and those of them that it changes.
 std::vector<PatchedFile> files_of(const PatchPlan& patch);
 std::vector<PatchedFile> changed_files(const PatchPlan& patch);
-
-// "@@ -1,5 +1,6 @@"
-std::string hunk_header(const DiffHunk& hunk);
 
 // The lines of a file's diff before its first hunk: "diff --git", modes, "---" and "+++". A path
 // with control characters, quotes or backslashes is quoted as git quotes it.

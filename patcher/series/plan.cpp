@@ -20,6 +20,14 @@ PatchPlan blank_plan(const Series& series, size_t i, const FileMap& before) {
           .after = before};
 }
 
+// How many of the first patches are in the tree: the greatest k such that patches k, k-1, ..., 1
+// come off one after the other (later patches may have changed lines of earlier ones). states[i] is
+// the tree with the first i patches.
+struct SeriesState {
+  size_t applied = 0;
+  std::vector<FileMap> states = {};
+};
+
 SeriesState state_of(const Series& series, const FileMap& on_disk, TrialCache& cache) {
   for (size_t k = series.patches.size(); k > 0; --k) {
     std::vector<FileMap> states{on_disk};
@@ -220,11 +228,6 @@ Verdict Plan::verdict() const {
     if (p.verdict == Verdict::kApplies) all = Verdict::kApplies;
   }
   return all;
-}
-
-SeriesState detect_state(const Series& series, const FileMap& on_disk) {
-  TrialCache cache;
-  return state_of(series, on_disk, cache);
 }
 
 Plan plan_apply(const Series& series, const FileMap& on_disk, Review* review, InTree in_tree) {

@@ -52,15 +52,6 @@ struct Plan {
   Verdict verdict() const;
 };
 
-// How many of the first patches are in the tree: the greatest k such that patches k, k-1, ..., 1
-// come off one after the other (later patches may have changed lines of earlier ones). states[i] is
-// the tree with the first i patches.
-struct SeriesState {
-  size_t applied = 0;
-  std::vector<FileMap> states = {};
-};
-SeriesState detect_state(const Series& series, const FileMap& on_disk);
-
 // Who is to have put into the tree what is there already. kAnybody: the series' first patches that
 // are there count as applied. kUpstream: nobody has applied the series, so that each is obsolete.
 enum class InTree { kAnybody, kUpstream };

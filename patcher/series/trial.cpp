@@ -5,7 +5,7 @@
 
 #include "patcher/patch/patch_text.h"
 #include "patcher/series/judge.h"
-#include "patcher/text/last_newline.h"
+#include "patcher/text/lines.h"
 
 namespace patcher {
 namespace {

@@ -1,5 +1,7 @@
 #include "patcher/text/line_diff.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "patcher/text/change_blocks.h"
@@ -69,6 +71,26 @@ std::vector<DiffHunk> diff_hunks(std::string_view before, std::string_view after
   for (const ChangeBlock& block : change_blocks(before, after))
     builder.add(block);
   return builder.take();
+}
+
+std::string hunk_header(const DiffHunk& hunk) {
+  const auto range = [&](size_t begin, char other) {
+    const auto count = std::count_if(hunk.lines.begin(), hunk.lines.end(),
+                                     [&](const DiffLine& l) { return l.kind != other; });
+    const size_t first = count == 0 ? begin : begin + 1;
+    return count == 1 ? fmt::format("{}", first) : fmt::format("{},{}", first, count);
+  };
+  return fmt::format("@@ -{} +{} @@", range(hunk.before_line, '+'), range(hunk.after_line, '-'));
+}
+
+std::string hunk_body(const DiffHunk& hunk) {
+  std::string out;
+  for (const DiffLine& line : hunk.lines) {
+    out += line.kind;
+    out += line.text;
+    if (!line.text.ends_with('\n')) out += "\n\\ No newline at end of file\n";
+  }
+  return out;
 }
 
 DiffCount count_changes(std::string_view before, std::string_view after) {

@@ -24,6 +24,12 @@ struct DiffHunk {
 // The hunks of `git diff` between two texts, which the hunks borrow. Empty for equal texts.
 std::vector<DiffHunk> diff_hunks(std::string_view before, std::string_view after);
 
+// "@@ -1,5 +1,6 @@", as git has it.
+std::string hunk_header(const DiffHunk& hunk);
+
+// The hunk's lines as a unified diff has them, each behind its kind.
+std::string hunk_body(const DiffHunk& hunk);
+
 // How many lines a diff adds and removes.
 struct DiffCount {
   size_t added = 0;

@@ -48,9 +48,7 @@ std::vector<std::string_view> text_lines(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
     const size_t end = text.find('\n');
-    std::string_view line = text.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    lines.push_back(line);
+    lines.push_back(without_cr(text.substr(0, end)));
     text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
   }
   return lines;
@@ -70,6 +68,13 @@ std::string_view trim(std::string_view s, std::string_view blanks) {
 std::string_view without_cr(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
+}
+
+std::string with_last_newline(std::string text, bool ended) {
+  if (ended) return text + (text.find("\r\n") != std::string::npos ? "\r\n" : "\n");
+  text.pop_back();
+  if (text.ends_with('\r')) text.pop_back();
+  return text;
 }
 
 bool is_blank(std::string_view line) {

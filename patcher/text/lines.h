@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,9 +16,9 @@ class Lines {
   size_t count() const { return starts_.size(); }
   size_t line_of(uint32_t byte) const;
   uint32_t begin(size_t line) const { return starts_[line]; }
-  // Past the line's text, before its line end.
+  // The byte behind the line's text, where its line end begins.
   uint32_t text_end(size_t line) const;
-  // Past its line end: the next line's begin or the text's end.
+  // The byte behind its line end: the next line's begin or the text's end.
   uint32_t end(size_t line) const;
   std::string_view text(size_t line) const;
   // "\n", "\r\n" or, for a last line without one, "".
@@ -30,13 +31,14 @@ class Lines {
   std::vector<uint32_t> starts_;
 };
 
-// Lines without their line ends; a text that ends in a newline has no extra empty line.
+// The lines of a text without their line ends; a text that ends in a newline has no extra empty
+// line.
 std::vector<std::string_view> text_lines(std::string_view text);
 
-// Without the byte order mark of UTF-8 at its begin.
+// The text without the byte order mark of UTF-8 at its begin.
 std::string_view without_bom(std::string_view text);
 
-// Without the blanks around it.
+// The text without the `blanks` around it.
 std::string_view trim(std::string_view s, std::string_view blanks = " \t");
 
 // A line without the carriage return at its end.
@@ -45,7 +47,11 @@ std::string_view without_cr(std::string_view line);
 // The text without white space: equal for texts that say the same.
 std::string without_blanks(std::string_view text);
 
-// Whether there is nothing but blanks and tabs.
+// The text with its last line ended, as its other lines are, or not ended. REQUIRES a text that has
+// it the other way.
+std::string with_last_newline(std::string text, bool ended);
+
+// Whether the line holds nothing but blanks and tabs.
 bool is_blank(std::string_view line);
 
 // Whether the text holds the identifier, not as a part of a longer one.

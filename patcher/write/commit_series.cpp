@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "patcher/base/counted.h"
 #include "patcher/base/error.h"
 #include "patcher/write/commit_chain.h"
 #include "patcher/write/journal.h"
@@ -23,7 +24,7 @@ std::vector<std::string> hex_all(const std::vector<git_oid>& ids) {
 }
 
 std::string reflog_message(size_t patches) {
-  return fmt::format("patcher: {} patch{}", patches, patches == 1 ? "" : "es");
+  return "patcher: " + counted(patches, "patch");
 }
 
 class HeadCommitter {
