@@ -30,7 +30,7 @@ struct VerbRow {
   std::string operands = {};  // "A..B"; empty if it takes none
 };
 
-// Those of the program itself, whatever the verb.
+// The options of the program itself, which stand before or behind any verb.
 const std::vector<OptionRow>& program_options();
 // The verbs that only tell something.
 const Manual& help_manual();

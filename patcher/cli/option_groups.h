@@ -38,7 +38,7 @@ struct BaseOptions {
   bool follow_moves = false;
 
   bool given() const { return !directory.empty() || !rev.empty(); }
-  // --base, or where only --base-rev is given, --root.
+  // The directory that --base names or, where only --base-rev is given, --root.
   const std::string& tree(const CommonOptions& common) const {
     return directory.empty() ? common.root : directory;
   }

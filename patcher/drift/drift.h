@@ -49,8 +49,8 @@ using DriftProgress = std::function<void(size_t done, size_t total)>;
 // Judges the series, unapplied, at every commit of the history: patch k on the result of patches
 // 1..k-1, as a dry run there would. Reads only blobs that changed, and judges a patch again only
 // where the files that it is judged on differ; patches that share no file are followed on all
-// cores. A change that is in the tree is obsolete here, since
-// upstream made it. REQUIRES series.errors.empty() and every patch usable().
+// cores. A change that is in the tree is obsolete here, since upstream made it. REQUIRES
+// series.errors.empty() and every patch usable().
 Drift follow_drift(const std::shared_ptr<const Repository>& repository, const Series& series,
                    History history, const DriftProgress& progress = {});
 

@@ -6,7 +6,11 @@
 
 namespace patcher {
 
-// How a mail spells its bytes and its letters.
+// How a mail spells its bytes and its letters. GMime, the mail library that Debian has, passes on
+// what it does not understand with letters lost or replaced (an unknown charset, bytes that are
+// none of it), where we owe an error by name, and knows no format=flowed. It would spare some 90
+// lines of ours for 13 more packages to build with, and glib, gpgme and a dozen libraries to start
+// with.
 
 std::string lower(std::string_view text);
 

@@ -18,7 +18,7 @@ struct Redone {
   std::string misfit = {};  // what is wrong there
 };
 
-// A file's hunks done to its bytes, by lines; a lost carriage return does not count.
+// Does a file's hunks to its bytes, by lines; a lost carriage return does not count.
 Redone redo_hunks(const UnifiedFile& file, const std::string& before, LineRule rule);
 
 }  // namespace patcher

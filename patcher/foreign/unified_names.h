@@ -28,8 +28,8 @@ class NamePrefixes {
  public:
   explicit NamePrefixes(std::optional<size_t> count) : count_(count) {}
 
-  // Takes them off. No name for /dev/null. Gives false where nothing of a
-  // name is left, or it has too few.
+  // Takes the components off the file's two names; the name /dev/null becomes empty, as of no file.
+  // Gives false where a name has too few components, or nothing of it is left.
   bool strip(UnifiedFile& f);
   // A name beside /dev/null says nothing alone: it has the prefix that other files' names had, or
   // none if theirs had none. Gives false where nothing says which.

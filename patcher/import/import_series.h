@@ -10,7 +10,8 @@
 
 namespace patcher {
 
-// Done to its base as a whole, by lines. Adds to `errors` what does not fit.
+// The versions of the files of a diff, before and after it: its hunks are done to the base by
+// lines, as `rule` says. A file that does not fit is left out, and `errors` says why.
 std::vector<FileVersions> versions_of(const UnifiedPatch& patch, const std::string& name,
                                       const FileMap& base, std::vector<Finding>& errors,
                                       LineRule rule = LineRule::kStated);

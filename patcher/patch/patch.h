@@ -16,12 +16,11 @@ namespace patcher {
 //   header    = { key ":" text NL { (" " | TAB) text NL | blank } }
 //   key       = "Subject" | "Why"                    both required, once, never interpreted
 //             | "install"   FILE -> PATH             FILE lies beside the patch, PATH is new
-//             | "delete"    PATH [ -> FILE ]         FILE (default: PATH's last component) lies
-//             beside
-//                                                    the patch and holds what is deleted
+//             | "delete"    PATH [ -> FILE ]         FILE, by default PATH's last component, lies
+//                                                    beside the patch and holds what is deleted
 //             | "rename"    PATH -> PATH
-//             | "mode"      PATH -> 755 | 644      makes it executable, or no longer
-//             | "newline"   PATH -> yes | no       whether its last line is to end in a newline
+//             | "mode"      PATH -> 755 | 644        makes it executable, or no longer
+//             | "newline"   PATH -> yes | no         whether its last line is to end in a newline
 //   section   = "--- " PATH NL "+++ " PATH NL hunk { hunk }   two paths only after a rename
 //   hunk      = "@@ " scope { " | " guard } " @@" NL { line }
 //   scope     = see scope.h
@@ -94,8 +93,8 @@ struct Patch {
   std::vector<FileOperation> operations = {};
   std::vector<FileChange> changes = {};
   std::optional<size_t> strip = {};  // of a foreign diff: as the series says it (see series.h)
-  std::vector<Finding> errors =
-      {};  // malformed, unsafe_path or no_effect; empty for a usable patch
+  // Malformed, unsafe_path or no_effect; empty for a usable patch.
+  std::vector<Finding> errors = {};
 
   bool usable() const { return errors.empty(); }
 };

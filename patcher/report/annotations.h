@@ -21,6 +21,7 @@ struct Remark {
   std::string rule = {};  // a verdict's name, "note" or "drift"
   Finding finding = {};
 };
+// The notes and findings of all patches of a plan.
 std::vector<Remark> remarks_of(const Plan& plan);
 std::vector<Remark> remarks_of(const std::vector<Finding>& errors);
 // `messages` are those of compare_diffs, `directory` where the diffs lie.
@@ -30,7 +31,7 @@ std::vector<Remark> drift_remarks(const std::vector<std::string>& messages,
 // Workflow commands, a line each: "::error file=...,line=...,col=...,title=...::message".
 std::string github_annotations(const std::vector<Remark>& remarks, const ReportPaths& paths);
 
-// One for a run that came to no verdict, which has no place.
+// The annotation of a run that came to no verdict, which has no place.
 std::string github_failure(const std::string& what);
 
 // A SARIF 2.1.0 log with one run; every verdict is a rule.

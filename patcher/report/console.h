@@ -36,7 +36,7 @@ class Console {
   Console(std::ostream& out, std::ostream& err, const Terminal& terminal)
       : out_(out), err_(err), terminal_(terminal) {}
 
-  // "always", "never" or "auto": on a terminal that wants it. Without, styles are left away.
+  // Whether styles are shown: "always", "never" or "auto", which is on a terminal that wants them.
   void use_color(std::string_view when);
   bool color() const { return color_; }
   // Whether somebody may be looking at standard output, so that a diff's bytes must not reach it.
@@ -44,12 +44,12 @@ class Console {
 
   void out(std::initializer_list<Piece> line) { write(out_, line); }
   void err(std::initializer_list<Piece> line) { write(err_, line); }
-  // Several lines on standard output, with their tabs.
+  // Prints several lines on standard output, with their tabs.
   void page(std::string_view text);
-  // As it is: a file's own format (JSON, a diff for `git apply`), or text that was made printable
-  // before it was styled().
+  // Prints the text as it is: a file's own format (JSON, a diff for `git apply`), or what was made
+  // printable before it was styled().
   void bytes(std::string_view text) { out_ << text; }
-  // How far a long run is, where somebody watches; the line goes when all is done.
+  // Shows how far a long run is, where somebody watches; the line goes when all is done.
   void progress(size_t done, size_t total, std::string_view noun);
   // False when some of standard output got lost.
   bool flush() { return static_cast<bool>(out_.flush()); }

@@ -16,8 +16,8 @@ namespace patcher {
 nlohmann::json findings_json(const std::vector<Finding>& findings);
 
 // {verdict, written, patches[{number, name, subject, verdict, exit_code, files[{path, added,
-// removed, language}], findings[], notes[]}]}. `written` is the number of files written; -1 for a
-// dry run.
+// removed, language}], findings[], notes[]}]}. `written` files were written; a negative number is a
+// dry run, for which the object has 0.
 nlohmann::json plan_json(const Plan& plan, int written);
 
 // {verdict, exit_code, range, from, to, commits, touching, first_parent, patches[{number, name,

@@ -37,30 +37,30 @@ class Reporter {
   Reporter(std::string_view verb, Format format, ReportPaths paths, Console& console)
       : verb_(verb), format_(format), paths_(std::move(paths)), console_(console) {}
 
-  // To be told with the rest: the revision that was judged, the one that the patches were made
-  // from, and the branch and commits that were made.
+  // What the plan or the drift is shown with: the revision that was judged, the one that the
+  // patches were made from, and the branch and commits that were made.
   void judged(Revision revision) { revision_ = std::move(revision); }
   void based_on(Revision revision) { base_ = std::move(revision); }
   void committed(const std::string& branch, std::vector<std::string> commits);
 
-  // What there is no verdict without, once. A SARIF log of it would read as one without findings,
-  // and close those that are open; there is none.
+  // Says why the run came to no verdict. A SARIF log of that would read as one without findings,
+  // and close those that are open; there is none. Gives kExitEnvironment.
   int broken(const std::string& what);
-  // What is wrong before any tree is judged. `root`: the tree that the findings' places are in, by
-  // default the one that is patched. REQUIRES errors.
+  // Shows what is wrong before any tree is judged. `root`: the tree that the findings' places are
+  // in, by default the one that is patched. REQUIRES errors.
   int malformed(const std::vector<Finding>& errors, const std::string& root = {});
 
   int plan(const Plan& plan, const PlanRun& run = {});
-  // The patches of a plan that is not refused as diffs: their bytes, or as a terminal may show
-  // them.
+  // Shows the patches of a plan that is not refused as diffs: their bytes, or as a terminal may
+  // show them. A refused plan is shown as plan() does.
   int diffs(const Plan& plan, const PlanRun& run, const DiffView& view);
-  // The diffs of the plan, stored as files.
+  // Stores the diffs of a plan that is not refused as files of the directory, and says how many.
   int stored(const Plan& plan, const PlanRun& run, const std::string& directory);
   int drift(const Drift& drift);
   int carried(const std::vector<CarriedPatch>& patches, const std::string& out_dir);
   void imported(const std::vector<std::string>& names, const std::string& out_dir);
 
-  // Beside what the run comes to, for people.
+  // Tells people something beside what the run comes to, on standard error.
   void note(const std::string& text) { console_.err({"note: ", text}); }
   void progress(size_t done, size_t total, std::string_view noun);
 

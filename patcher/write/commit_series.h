@@ -15,18 +15,18 @@ struct Committed {
   size_t written = 0;                     // files of the work tree
 };
 
-// On the branch that is checked out: its commits, the index and the work tree under `root` move
-// together. Refuses, with a reason and nothing changed, staged changes, changes in the work tree to
+// Commits on the branch that is checked out: the branch, the index and the work tree move together.
+// Refuses, with a reason and nothing changed, staged changes, changes in the work tree to
 // a file that a patch changes, and an unfinished merge or rebase. The branch's lock is taken first
 // and the branch moves last: a run that was cut off before that is finished by the next one, which
 // takes a file that already has the result for its own work.
 //
-// Both: REQUIRES a plan made on `base`, which is HEAD, that is not refused. Throw
-// BrokenEnvironment.
+// REQUIRES a plan made on `base`, which is HEAD, that is not refused. Throws BrokenEnvironment.
 Committed commit_on_head(const Repository& repository, const Revision& base, const Plan& plan);
 
-// On a new branch that begins at `base`; neither index nor work tree is touched, so that a bare
-// repository will do. Refuses a branch that exists.
+// Commits on a new branch that begins at `base`; neither index nor work tree is touched, so that a
+// bare repository will do. Refuses a branch that exists. REQUIRES a plan made on `base` that is not
+// refused. Throws BrokenEnvironment.
 Committed commit_on_branch(const Repository& repository, const Revision& base, const Plan& plan,
                            const std::string& branch);
 
