@@ -18,8 +18,8 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kSlice{100};  // how often who waits looks whether the server stops
 
-// How long a client may keep a thread waiting that others wait for: for a whole head, which comes in
-// one piece, and for the next piece of a body.
+// How long a client may keep a thread waiting that others wait for: for a whole head, which comes
+// in one piece, and for the next piece of a body.
 constexpr milliseconds kHeadPatience{250}, kBodyPatience{1000};
 
 constexpr std::string_view kBeginning = "HTTP/1.1 ";  // of every reply
