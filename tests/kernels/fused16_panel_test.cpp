@@ -2,8 +2,10 @@
 // that this build and machine have.
 #include <gtest/gtest.h>
 
+#include <cfenv>
 #include <random>
 #include <string>
+#include <vector>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fused16_panel_test.cpp"
@@ -15,13 +17,15 @@ HWY_BEFORE_NAMESPACE();
 namespace engine::kernels::cpu {
 namespace HWY_NAMESPACE {
 
-// c[0, 32) of one group: a [16], w [16, 32].
-void fused16_of_target(float* c, const bf16* a, const bf16* w) {
-  DecodedRow row;
+// c[rows, 32) of one group: a [rows, 16], w [16, 32].
+void fused16_of_target(float* c, const bf16* a, std::size_t rows, const bf16* w) {
+  std::vector<DecodedRow> decoded(rows);
   DecodedGroup group;
-  decode_row(row, a);
+  for (std::size_t r = 0; r < rows; ++r)
+    decode_row(decoded[r], a + r * kGroup);
   decode_group(group, w, kPanel);
-  fused16_rows(c, kPanel, &row, 1, group);
+  const TowardZero rounding;
+  fused16_rows(c, kPanel, decoded.data(), rows, group);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -37,9 +41,11 @@ HWY_EXPORT(fused16_of_target);
 using numerics::bits_float;
 using numerics::float_bits;
 
+constexpr std::size_t kMostRows = 35;  // more than are scaled ahead, and odd
+
 struct alignas(64) Case {
-  float c[kPanel];
-  bf16 a[kGroup];
+  float c[kMostRows][kPanel];
+  bf16 a[kMostRows][kGroup];
   bf16 w[kGroup][kPanel];
 };
 
@@ -108,12 +114,14 @@ const Family kFamilies[] = {
      [](auto& r) { return below(r, 40) ? 1.0f : bits_float(0x7f800000u | (r() & 0x80000000u)); }},
 };
 
-Case make_case(const Family& family, std::mt19937& random) {
+Case make_case(const Family& family, std::size_t rows, std::mt19937& random) {
   Case result;
-  for (float& c : result.c)
-    c = family.accumulator(random);
-  for (bf16& a : result.a)
-    a = family.operand(random);
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (float& c : result.c[r])
+      c = family.accumulator(random);
+    for (bf16& a : result.a[r])
+      a = family.operand(random);
+  }
   for (auto& row : result.w) {
     for (bf16& w : row)
       w = family.operand(random);
@@ -127,20 +135,40 @@ class Fused16Panel : public testing::TestWithParam<std::int64_t> {
   void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
 };
 
-TEST_P(Fused16Panel, EqualsTheReference) {
-  for (const Family& family : kFamilies) {
-    std::mt19937 random(7);
-    for (int i = 0; i < 2000; ++i) {
-      const Case input = make_case(family, random);
-      Case output = input;
-      HWY_DYNAMIC_DISPATCH(fused16_of_target)(output.c, input.a, input.w[0]);
+void check(const Family& family, std::size_t rows, int cases) {
+  std::mt19937 random(7);
+  for (int i = 0; i < cases; ++i) {
+    const Case input = make_case(family, rows, random);
+    Case output = input;
+    HWY_DYNAMIC_DISPATCH(fused16_of_target)(output.c[0], input.a[0], rows, input.w[0]);
+    for (std::size_t r = 0; r < rows; ++r) {
       for (std::size_t n = 0; n < kPanel; ++n) {
-        const float expected = numerics::fused16(input.c[n], input.a, &input.w[0][n], kPanel);
-        ASSERT_EQ(float_bits(output.c[n]), float_bits(expected))
-            << family.name << ", case " << i << ", output " << n;
+        const float expected = numerics::fused16(input.c[r][n], input.a[r], &input.w[0][n], kPanel);
+        ASSERT_EQ(float_bits(output.c[r][n]), float_bits(expected))
+            << family.name << ", case " << i << ", row " << r << ", output " << n;
       }
     }
   }
+}
+
+TEST_P(Fused16Panel, EqualsTheReference) {
+  for (const Family& family : kFamilies)
+    check(family, 1, 2000);
+}
+
+TEST_P(Fused16Panel, EqualsTheReferenceForManyRows) {
+  for (const Family& family : kFamilies) {
+    check(family, 2, 300);
+    check(family, kMostRows, 20);
+  }
+}
+
+TEST_P(Fused16Panel, LeavesTheRoundingModeAsItWas) {
+  std::mt19937 random(7);
+  const Case input = make_case(kFamilies[0], 1, random);
+  Case output = input;
+  HWY_DYNAMIC_DISPATCH(fused16_of_target)(output.c[0], input.a[0], 1, input.w[0]);
+  EXPECT_EQ(std::fegetround(), FE_TONEAREST);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Fused16Panel,

@@ -138,6 +138,7 @@ class AttentionRun {
     const bf16* rows[kPanel];
     alignas(64) bf16 transposed[kGroup * kPanel];
     DecodedGroup keys;
+    const TowardZero rounding;
     for (std::size_t half = 0; half < kTileKeys; half += kPanel) {
       if (!tile.keys.meet(half, half + kPanel)) continue;
       for (std::size_t c = 0; c < kPanel; ++c)
@@ -181,6 +182,7 @@ class AttentionRun {
   void accumulate(const Tile& tile) {
     alignas(64) bf16 rows[kGroup * kPanel] = {};
     DecodedGroup values;
+    const TowardZero rounding;
     for (std::size_t panel = 0; panel < panels_; ++panel) {
       const std::size_t d = panel * kPanel, width = std::min(kPanel, head_ - d);
       for (std::size_t g = 0; g < kTileKeys / kGroup; ++g) {

@@ -2,8 +2,9 @@
 // beside them. decode-inl.h makes them, fused16-inl.h multiplies them.
 //
 // An exponent is a byte: that of a normal number as it is, -126 of a denormal, kZeroExponent of a
-// zero. Sums of two are taken with saturation, so a term that is zero stays below -100 as long as
-// both operands are plain: no infinity, no NaN, and at most 2^28 in magnitude.
+// zero; a weight's is one less, unless it is a zero's. Sums of two are taken with saturation, so a
+// term that is zero stays below -100 as long as both operands are plain: no infinity, no NaN, and
+// below 2^26 in magnitude. Two inner elements, k and k + 1, lie side by side in 16 bits.
 #pragma once
 
 #include <cstddef>
@@ -19,20 +20,22 @@ inline constexpr std::size_t kPanel = 32;  // outputs that are multiplied side b
 inline constexpr std::size_t kGroup = 16;  // inner elements of one fused16
 
 inline constexpr std::int8_t kZeroExponent = -128;
-inline constexpr std::uint16_t kPlainBits = (127 + 28) << 7;  // magnitudes below are plain
+inline constexpr std::uint16_t kPlainBits = (127 + 26) << 7;  // magnitudes below are plain
 
 // 16 inner elements of 32 outputs.
 struct alignas(64) DecodedGroup {
   float values[kGroup][kPanel];
-  std::int8_t exponents[kGroup][2 * kPanel];  // each twice, for two rows
-  bool plain;                                 // all 512
+  // Of each pair of elements, in 32 bits: output n's in the lower half, n + L's in the upper, where
+  // L is the number of a vector's floats. n runs over the first L outputs of each 2 L.
+  std::uint32_t exponents[kGroup / 2][kPanel / 2];
+  bool plain;  // all 512
 };
 
 // 16 inner elements of one input row.
 struct alignas(64) DecodedRow {
   float values[kGroup];
-  std::int8_t exponents[kGroup];
-  bool plain;  // all 16
+  std::uint32_t exponents[kGroup / 2];  // each pair twice
+  bool plain;                           // all 16
 };
 
 }  // namespace engine::kernels::cpu

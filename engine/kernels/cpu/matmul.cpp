@@ -34,17 +34,25 @@ std::vector<DecodedRow> decode_rows(const MatmulArgs& args, Threads& threads) {
   return decoded;
 }
 
+// tile.part = the chains of `count` rows over one slice. x [groups, rows], panel [16 groups, 32].
+HWY_NOINLINE void multiply_slice(Tile& tile, const DecodedRow* x, std::size_t rows,
+                                 const bf16* panel, std::size_t groups, std::size_t count) {
+  const TowardZero rounding;
+  DecodedGroup group;
+  std::fill_n(&tile.part[0][0], count * kPanel, 0.0f);
+  for (std::size_t g = 0; g < groups; ++g) {
+    decode_group(group, panel + g * kGroup * kPanel, kPanel);
+    fused16_rows(&tile.part[0][0], kPanel, x + g * rows, count, group);
+  }
+}
+
 // Adds all slices of rows [row, row + count) and one panel into tile.sum.
 void multiply(Tile& tile, const MatmulArgs& args, const DecodedRow* x, const bf16* panel,
               std::size_t row, std::size_t count) {
   const std::size_t groups = args.w.inner() / args.split / kGroup;
-  DecodedGroup group;
   for (std::size_t s = 0; s < args.split; ++s) {
-    std::fill_n(&tile.part[0][0], count * kPanel, 0.0f);
-    for (std::size_t g = s * groups; g < (s + 1) * groups; ++g) {
-      decode_group(group, panel + g * kGroup * kPanel, kPanel);
-      fused16_rows(&tile.part[0][0], kPanel, x + g * args.rows + row, count, group);
-    }
+    multiply_slice(tile, x + s * groups * args.rows + row, args.rows,
+                   panel + s * groups * kGroup * kPanel, groups, count);
     for (std::size_t i = 0; i < count * kPanel; ++i) {
       float& sum = (&tile.sum[0][0])[i];
       const float part = (&tile.part[0][0])[i];
