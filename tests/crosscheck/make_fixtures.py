@@ -1,6 +1,6 @@
 """Writes fixtures/NAME.json: what transformers computes for each tiny model of families.py.
 
-    python -m venv ENV && ENV/bin/pip install --require-hashes -r requirements.txt
+    python -m venv ENV && ENV/bin/pip install --require-hashes --no-deps -r requirements.txt
     ENV/bin/python make_fixtures.py [NAME...]
 
 A fixture holds the config.json that save_pretrained wrote, and the same as transformers 4 wrote it;
