@@ -1,15 +1,13 @@
 #include "lane/server.h"
 
 #include <fmt/format.h>
-#include <openssl/crypto.h>
-#include <openssl/sha.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <charconv>
 #include <thread>
 
+#include "lane/admission.h"
 #include "lane/connection.h"
 #include "lane/generation.h"
 #include "lane/model_endpoints.h"
@@ -26,52 +24,6 @@ using nlohmann::ordered_json;
 
 const ApiError kTooSlow(408, "the request came too slowly", "", "timeout");
 const ApiError kHeadTooLong(431, "the request's head, or a line of it, is too long");
-
-using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
-
-Digest digest(std::string_view text) {
-  Digest result;
-  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), result.data());
-  return result;
-}
-
-// In a time that does not depend on where, or in length, the two differ.
-bool same_secret(std::string_view a, std::string_view b) {
-  const Digest left = digest(a), right = digest(b);
-  return CRYPTO_memcmp(left.data(), right.data(), left.size()) == 0;
-}
-
-// Of a path, for metrics and the log; few, whatever clients ask for.
-std::string_view label_of_path(std::string_view path) {
-  for (const EndpointNames& names : kEndpoints)
-    if (path == names.path) return names.label;
-  return path == "/tokenize" || path == "/detokenize" ? path.substr(1) : "other";
-}
-
-// What httplib reads otherwise than it should.
-void prepare(Request& request) {
-  // It would pack a stream whose type names a charset, and hold back its events.
-  request.headers.erase("Accept-Encoding");
-  // The absolute form, which clients of proxies send: http://HOST/PATH.
-  const std::size_t scheme = request.path.find("://");
-  if (scheme == std::string::npos || request.path.find('/') < scheme) return;
-  const std::size_t path = request.path.find('/', scheme + 3);
-  request.path = path == std::string::npos ? "/" : request.path.substr(path);
-}
-
-// What httplib found wrong by itself.
-ApiError error_of_status(int status, const Request& request) {
-  switch (status) {
-    case 400:
-      return ApiError(400, "the request is not valid HTTP");
-    case 404:
-      return ApiError(404, fmt::format("there is no {} {} here", request.method, request.path));
-    case 414:
-      return ApiError(414, "the address is too long");
-    default:
-      return ApiError(status, "the request cannot be answered");
-  }
-}
 
 }  // namespace
 
@@ -120,7 +72,7 @@ class Server::Listener final : public httplib::Server {
     while (usable && connection.wait_for_request(options_.keep_alive)) {
       close_after_ = false;
       bool closed = false;
-      usable = process_request(connection, stopped_, closed, prepare);
+      usable = process_request(connection, stopped_, closed, read_rightly);
       usable = usable && !closed && !close_after_ && !connection.timed_out();
     }
     connection_ = nullptr;
@@ -132,7 +84,7 @@ class Server::Listener final : public httplib::Server {
   void set_guards() {
     set_pre_routing_handler([this](const Request& request, Response& response) {
       try {
-        check_access(request);
+        admit(request, options_);
         return HandlerResponse::Unhandled;
       } catch (const ApiError& error) {
         refuse(error, request, response);
@@ -141,7 +93,7 @@ class Server::Listener final : public httplib::Server {
     });
     set_expect_100_continue_handler([this](const Request& request, Response& response) {
       try {
-        check_access(request);
+        admit(request, options_);
         return 100;
       } catch (const ApiError& error) {
         refuse(error, request, response);
@@ -188,50 +140,6 @@ class Server::Listener final : public httplib::Server {
         to_text({{"endpoint", endpoint}, {"status", error.status}, {"outcome", error.code}}));
   }
 
-  void check_access(const Request& request) const {
-    const bool is_post = label_of_path(request.path) != "other";
-    const bool asks_first = request.method == "OPTIONS" && !options_.cors_origin.empty();
-    if (request.path == "/health" || request.path == "/" || asks_first) return;
-    if (!options_.api_key.empty() &&
-        !same_secret(request.get_header_value("Authorization"), "Bearer " + options_.api_key))
-      throw ApiError(401, "the API key is missing or wrong", "", "invalid_api_key");
-    if (request.path == "/v1/embeddings")
-      throw ApiError(404, "this server generates text; it makes no embeddings", "", "unsupported");
-    if (request.path.starts_with("/v1/responses/") || request.path.starts_with("/v1/conversations"))
-      throw ApiError(404, "this server stores no responses", "", "unsupported");
-    const bool reads = request.method == "GET" || request.method == "HEAD";
-    const bool posts = request.method == "POST";
-    if (is_post ? !posts : !reads) {
-      const bool known = is_post || !posts;
-      throw ApiError(known ? 405 : 404,
-                     fmt::format("there is no {} {} here", request.method, request.path));
-    }
-    if (!posts) return;
-    if (request.is_multipart_form_data()) throw ApiError(415, "the body must be JSON");
-    if (!request.has_header("Content-Length") && !request.has_header("Transfer-Encoding"))
-      throw ApiError(411, "the length of the body is missing");
-    check_length(request);
-  }
-
-  // A length that is wrong at sight is refused before the body is waited for.
-  void check_length(const Request& request) const {
-    const auto [first, last] = request.headers.equal_range("Content-Length");
-    if (first == last) return;
-    for (auto field = first; field != last; ++field) {
-      if (field->second != first->second) throw ApiError(400, "two lengths of the body differ");
-    }
-    const std::string& text = first->second;
-    const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
-    if (!is_number) throw ApiError(400, "the length of the body is no number");
-    std::size_t length = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
-    if (error != std::errc() || length > options_.body_bytes) throw too_long();
-  }
-
-  ApiError too_long() const {
-    return ApiError(413, fmt::format("the body is longer than {} bytes", options_.body_bytes));
-  }
-
   std::string read_body(const ContentReader& reader, Response& response) const {
     std::string body;
     bool is_too_long = false;
@@ -245,7 +153,7 @@ class Server::Listener final : public httplib::Server {
     close_after_ = true;
     response.set_header("Connection", "close");
     if (connection_->timed_out()) throw kTooSlow;
-    if (is_too_long) throw too_long();
+    if (is_too_long) throw too_long(options_);
     throw ApiError(400, "the body cannot be read");
   }
 
