@@ -15,7 +15,7 @@ namespace HWY_NAMESPACE {
 
 using numerics::kSegmentKeys;
 
-constexpr std::size_t kBlockQueries = 64;  // that share a decoded tile
+constexpr std::size_t kBlockQueries = 128;  // that share a decoded tile
 
 std::size_t block_cost(const AttentionProblem& problem, std::size_t rows, std::size_t keys) {
   return rows * problem.group() * keys * problem.heads.head_size / 4;
