@@ -15,44 +15,38 @@ namespace {
 using Kind = HunkLine::Kind;
 using OpKind = FileOperation::Kind;
 
-// With context on one side only, a diff says that there is nothing on the other: the file begins or
-// ends there.
+// A diff with context has it on both sides of its changes, and as many lines of it: where it has
+// less on one side, and of that only blank lines, the file begins or ends there.
 void mark_edges(const UnifiedHunk& from, Hunk& hunk) {
-  if (from.lines.empty()) return;
-  const bool before = from.lines.front().mark == ' ';
-  const bool behind = from.lines.back().mark == ' ';
-  hunk.at_begin = from.before_line == 1 && !before && behind;
-  hunk.at_end = before && !behind;
+  const auto changes = [](const UnifiedLine& l) { return l.mark != ' '; };
+  const auto is_blank_line = [](const UnifiedLine& l) { return is_blank(without_cr(l.text)); };
+  const auto first = std::find_if(from.lines.begin(), from.lines.end(), changes);
+  const auto last = std::find_if(from.lines.rbegin(), from.lines.rend(), changes);
+  if (std::all_of(from.lines.begin(), from.lines.end(), changes)) return;
+  const auto before = first - from.lines.begin();
+  const auto behind = last - from.lines.rbegin();
+  hunk.at_begin = from.before_line == 1 && std::all_of(from.lines.begin(), first, is_blank_line);
+  // A hunk that begins with the file may have less before its changes than a diff's context is
+  // wide.
+  const auto context = static_cast<std::ptrdiff_t>(from.lines.size()) -
+                       std::count_if(from.lines.begin(), from.lines.end(), changes);
+  const auto width = from.before_line == 1 ? std::min<std::ptrdiff_t>(context, 3) : before;
+  hunk.at_end =
+      (behind == 0 || behind < width) && std::all_of(from.lines.rbegin(), last, is_blank_line);
 }
 
 bool has_cr(const UnifiedLine& l) {
   return l.text.ends_with('\r');
 }
 
-// Whether the lines of a block of changes end in another way than those in their place.
-bool changes_line_ends(const std::vector<UnifiedLine>& lines) {
-  const auto ends = [&](auto first, auto last, std::string_view marks) {
-    std::pair<bool, bool> with_and_without;
-    for (; first != last; ++first) {
-      if (first->no_newline || marks.find(first->mark) == marks.npos) continue;
-      (has_cr(*first) ? with_and_without.first : with_and_without.second) = true;
-    }
-    return with_and_without;
+// Whether a hunk's lines end in both ways. Where they all end in one, that of the diff says
+// nothing: what carried it may have made them so, and the file's lines say it.
+bool says_line_ends(const std::vector<UnifiedLine>& lines) {
+  const auto ends = [&](bool cr) {
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](const auto& l) { return !l.no_newline && has_cr(l) == cr; });
   };
-  const auto is_context = [](const UnifiedLine& l) { return l.mark == ' '; };
-  const auto all = ends(lines.begin(), lines.end(), " -+");
-  if (!all.first || !all.second) return false;  // what carried the diff made them alike
-  for (auto it = lines.begin(); it != lines.end();) {
-    it = std::find_if_not(it, lines.end(), is_context);
-    const auto end = std::find_if(it, lines.end(), is_context);
-    const auto added = ends(it, end, "+");
-    auto removed = ends(it, end, "-");
-    const bool none = !removed.first && !removed.second;
-    if (none) removed = ends(lines.begin(), lines.end(), " -");
-    if ((added.first && !removed.first) || (added.second && !removed.second)) return true;
-    it = end;
-  }
-  return false;
+  return ends(true) && ends(false);
 }
 
 Hunk hunk_of(const UnifiedHunk& from, const UnifiedFile& file) {
@@ -61,7 +55,7 @@ Hunk hunk_of(const UnifiedHunk& from, const UnifiedFile& file) {
   hunk.heading = from.heading;
   hunk.before = {.line = from.before_line, .blob = file.blob_before};
   hunk.after = {.line = from.after_line, .blob = file.blob_after};
-  hunk.changes_line_ends = changes_line_ends(from.lines);
+  hunk.changes_line_ends = says_line_ends(from.lines);
   mark_edges(from, hunk);
   for (const UnifiedLine& l : from.lines) {
     const Kind kind = l.mark == '-'   ? Kind::kRemoved
