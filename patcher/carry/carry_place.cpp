@@ -202,7 +202,8 @@ bool PlaceFinder::pushed_away(const ChangeBlock& block, const Ranges& in,
   return false;
 }
 
-// Whether a place is as deep in brackets as the block was, or, without a grammar, as far indented.
+// Whether a place is as deep in brackets as the block was and in the same branches of conditionals,
+// or, without a grammar, as far indented.
 bool PlaceFinder::as_deep(const ChangeBlock& block, const Ranges& in, size_t place) const {
   const size_t first = base_.at_line(block.before_begin);
   if (base_.source().language() == Language::kLines) {
@@ -224,6 +225,11 @@ bool PlaceFinder::as_deep(const ChangeBlock& block, const Ranges& in, size_t pla
     }
     return out;
   };
+  const auto branches = [](const TokenIndex& file, size_t code) {
+    return code == 0 ? std::vector<std::string>()
+                     : file.source().conditionals_at(file.token(code - 1).end);
+  };
+  if (branches(base_, first) != branches(target_, place)) return false;
   return in.renamed || depth(base_, in.base.first, first) == depth(target_, in.target.first, place);
 }
 

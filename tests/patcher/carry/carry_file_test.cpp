@@ -263,6 +263,19 @@ TEST(Carry, DoesNotTakeAnyEndForTheNeighbour) {
             "and the one that is left");
 }
 
+// Of two ends of conditionals the inner one is gone: the outer one is not that.
+TEST(Carry, DoesNotGoBehindTheIncludeGuard) {
+  const std::string head =
+      "#ifndef GUARD_H\n#define GUARD_H\n\nint first(int x, int y, int z);\n"
+      "int second(struct a *x,\n           struct b *y);\n";
+  const std::string inner =
+      "#ifdef OPTION\nint third(struct a *x,\n          struct b *y);\n#endif /* OPTION */\n";
+  const std::string own = "\nint fourth(struct a *x,\n           struct b *y);\n";
+  const std::string end = "#endif /* GUARD_H */\n";
+  EXPECT_EQ(refusal(head + inner + end, head + inner + own + end, head + end),
+            "missing: the neighbour that is left is in another block now");
+}
+
 TEST(Carry, KnowsNeighboursOfAFileWithoutAGrammar) {
   const auto in = [](const char* what, const std::string& before, const std::string& after,
                      const std::string& target) {
