@@ -71,9 +71,9 @@ bool is_executable(const std::optional<mode_t>& mode) {
   return mode && (*mode & 0111) != 0;
 }
 
-// Whether the file's last hunk takes away or adds the newline at its end, and which. A line that
-// changes in nothing else becomes context.
-std::optional<bool> take_newline_change(UnifiedHunk& hunk) {
+// The newline that the file's last hunk takes away or adds at its end. A line that changes in
+// nothing else, but for the carriage return that goes with its newline, becomes context.
+std::optional<FileOperation> take_newline_change(UnifiedHunk& hunk) {
   const auto last = [&](char mark) {
     const auto it = std::find_if(hunk.lines.rbegin(), hunk.lines.rend(),
                                  [&](const auto& l) { return l.mark == mark || l.mark == ' '; });
@@ -83,18 +83,21 @@ std::optional<bool> take_newline_change(UnifiedHunk& hunk) {
   UnifiedLine* after = last('+');
   if (before == nullptr || after == nullptr || before->no_newline == after->no_newline)
     return std::nullopt;
-  const bool newline = before->no_newline;
+  const FileOperation change{.kind = OpKind::kNewline,
+                             .newline = before->no_newline,
+                             .cr = has_cr(before->no_newline ? *after : *before),
+                             .as_said = says_line_ends(hunk.lines)};
   // The line that had no newline, or that has none now, by its own text on both sides.
   for (UnifiedLine& l : hunk.lines) {
-    UnifiedLine* other = newline ? before : after;
+    UnifiedLine* other = change.newline ? before : after;
     if (&l == other || l.mark == other->mark || l.mark == ' ' || other->mark == ' ') continue;
-    if (l.text != other->text || std::abs(&l - other) != 1) continue;
+    if (without_cr(l.text) != without_cr(other->text) || std::abs(&l - other) != 1) continue;
     (&l < other ? *other : l).mark = '\0';
     (&l < other ? l : *other).mark = ' ';
     std::erase_if(hunk.lines, [](const auto& line) { return line.mark == '\0'; });
     break;
   }
-  return newline;
+  return change;
 }
 
 // A section that changes what an earlier one of the diff makes is done to that. Gives false where
@@ -145,8 +148,9 @@ void add_file(const UnifiedFile& f, Patch& patch) {
   if (f.hunks.empty()) return;
   FileChange change{.path = f.path_after, .line = f.line};
   std::vector<UnifiedHunk> hunks = f.hunks;
-  if (const auto newline = take_newline_change(hunks.back())) {
-    add({.kind = OpKind::kNewline, .path = f.path_after, .newline = *newline});
+  if (auto at_end = take_newline_change(hunks.back())) {
+    at_end->path = f.path_after;
+    add(std::move(*at_end));
   }
   for (const UnifiedHunk& h : hunks) {
     if (std::any_of(h.lines.begin(), h.lines.end(), [](const auto& l) { return l.mark != ' '; }))

@@ -83,6 +83,8 @@ struct FileOperation {
   std::string content = {};  // its bytes
   bool executable = false;   // kInstall, kMode: what it is to be
   bool newline = false;      // kNewline: what its last line is to end in
+  bool cr = false;           // kNewline: a diff's has a carriage return
+  bool as_said = false;      // kNewline: whatever the line before ends in
   int line = 0;
 };
 

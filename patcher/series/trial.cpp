@@ -173,7 +173,10 @@ class TrialRun {
       return false;
     }
     FileState next = state;
-    next.source = std::make_shared<Source>(op.path, with_last_newline(bytes, op.newline));
+    const bool as_said = op.as_said || bytes.find('\n') == std::string::npos;
+    next.source = std::make_shared<Source>(op.path, op.newline && as_said
+                                                        ? bytes + (op.cr ? "\r\n" : "\n")
+                                                        : with_last_newline(bytes, op.newline));
     out_.after.put(op.path, std::move(next));
     return true;
   }

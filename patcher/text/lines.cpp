@@ -71,7 +71,11 @@ std::string_view without_cr(std::string_view line) {
 }
 
 std::string with_last_newline(std::string text, bool ended) {
-  if (ended) return text + (text.find("\r\n") != std::string::npos ? "\r\n" : "\n");
+  if (ended) {
+    const size_t end = text.rfind('\n');
+    const bool cr = end != std::string::npos && end > 0 && text[end - 1] == '\r';
+    return text + (cr ? "\r\n" : "\n");
+  }
   text.pop_back();
   if (text.ends_with('\r')) text.pop_back();
   return text;

@@ -47,8 +47,8 @@ std::string_view without_cr(std::string_view line);
 // The text without white space: equal for texts that say the same.
 std::string without_blanks(std::string_view text);
 
-// The text with its last line ended, as its other lines are, or not ended. REQUIRES a text that has
-// it the other way.
+// The text with its last line ended, as the line before it is, or not ended. REQUIRES a text that
+// has it the other way.
 std::string with_last_newline(std::string text, bool ended);
 
 // Whether the line holds nothing but blanks and tabs.

@@ -1,6 +1,6 @@
 // Random changes of random files as diffs, on the tree that they were made from: line ends, the
-// last newline (of files without carriage returns), indentation and names are mixed. The diff must
-// make the change to the byte, be known again there, and come off.
+// last newline, indentation and names are mixed. The diff must make the change to the byte, be
+// known again there, and come off.
 #include <cstdlib>
 #include <random>
 
@@ -54,9 +54,7 @@ class RandomDiff {
     for (size_t n = 1 + below(3); n > 0; --n)
       edit(lines);
     out.after = joined(lines);
-    const bool plain = end_ == "\n" && !mixed_;
-    if (plain && below(6) == 0)
-      out.after = out.after.substr(0, out.after.find_last_not_of("\r\n") + 1);
+    if (below(6) == 0) out.after = out.after.substr(0, out.after.find_last_not_of("\r\n") + 1);
     if (below(8) == 0) out.mode_after = 0755;
     return out;
   }
@@ -123,6 +121,36 @@ TEST(RandomDiffs, MakeTheirChangeAndComeOff) {
   RecordProperty("applied", applied);
   RecordProperty("refused", refused);
   EXPECT_GT(applied, 20 * refused) << "of " << applied + refused;
+}
+
+// With its carriage return, as the lines before it end, as none of them does, or as the only line.
+TEST(LastNewline, GoesAndComesAsTheDiffHasIt) {
+  const std::string mixed = "0\r\n1\r\n2\r\n3\r\n";
+  const std::vector<std::string> texts{"one\r\ntwo\r\nfour\r\n",
+                                       "one\ntwo\nfour\r\n",
+                                       "one\r\ntwo\r\nfour\n",
+                                       "four\r\n",
+                                       "four\n",
+                                       mixed + "one\ntwo\nthree\nfour\n",
+                                       mixed + "one\ntwo\nthree\nfour\r\n"};
+  for (const std::string& ended : texts) {
+    for (const bool added : {false, true}) {
+      const std::string open = ended.substr(0, ended.find_last_not_of("\r\n") + 1);
+      SourceChange change{.name = "p.patch", .subject = "Change", .why = "Because."};
+      change.files.push_back({.path_before = "a.txt",
+                              .path_after = "a.txt",
+                              .before = added ? open : ended,
+                              .after = added ? ended : open});
+      const std::string text = diff_form(change);
+      SCOPED_TRACE(text);
+      const Patch patch = patch_of("p.patch", parse_unified("p.patch", text));
+      const Judgement j = judge(patch, tree(change, false));
+      EXPECT_EQ(j.verdict, Verdict::kApplies);
+      EXPECT_TRUE(j.after.same_as(tree(change, true)));
+      const auto off = take_off(patch, j.after);
+      EXPECT_TRUE(off.has_value() && off->same_as(tree(change, false)));
+    }
+  }
 }
 
 }  // namespace
