@@ -21,4 +21,8 @@ std::string blob_name(std::string_view bytes) {
   return git_oid_tostr(digits, sizeof digits, &name);
 }
 
+std::string_view file_mode(mode_t mode) {
+  return (mode & 0111) != 0 ? "100755" : "100644";
+}
+
 }  // namespace patcher

@@ -15,10 +15,6 @@ namespace {
 
 constexpr size_t kLongestHeading = 80;
 
-const char* mode_text(mode_t mode) {
-  return (mode & 0111) != 0 ? "100755" : "100644";
-}
-
 std::string range(size_t begin, size_t count) {
   return fmt::format("{},{}", count == 0 ? begin : begin + 1, count);
 }
@@ -52,12 +48,12 @@ void add_file(const FileVersions& file, std::string& out) {
   const std::string& after = gone ? file.path_before : file.path_after;
   out += fmt::format("diff --git a/{} b/{}\n", before, after);
   if (made) {
-    out += fmt::format("new file mode {}\n", mode_text(file.mode_after));
+    out += fmt::format("new file mode {}\n", file_mode(file.mode_after));
   } else if (gone) {
-    out += fmt::format("deleted file mode {}\n", mode_text(file.mode_before));
-  } else if (mode_text(file.mode_before) != mode_text(file.mode_after)) {
-    out += fmt::format("old mode {}\nnew mode {}\n", mode_text(file.mode_before),
-                       mode_text(file.mode_after));
+    out += fmt::format("deleted file mode {}\n", file_mode(file.mode_before));
+  } else if (file_mode(file.mode_before) != file_mode(file.mode_after)) {
+    out += fmt::format("old mode {}\nnew mode {}\n", file_mode(file.mode_before),
+                       file_mode(file.mode_after));
   }
   if (before != after) out += fmt::format("rename from {}\nrename to {}\n", before, after);
   if (file.before == file.after) return;

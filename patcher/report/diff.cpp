@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "patcher/base/libgit2.h"
 #include "patcher/report/printable.h"
 
 namespace patcher {
@@ -11,10 +12,6 @@ namespace {
 
 std::string_view bytes_of(const FileState& state) {
   return state.exists() ? std::string_view(state.source->bytes()) : std::string_view();
-}
-
-std::string mode_of(const FileState& state) {
-  return state.mode & 0111 ? "100755" : "100644";
 }
 
 // As git writes a path in a diff: in quotes, with C's escapes, where it would not be read back.
@@ -73,11 +70,12 @@ std::string file_header(const PatchedFile& file) {
   const std::string after = git_path("b/" + file.path);
   std::string out = fmt::format("diff --git {} {}\n", before, after);
   if (!file.before.exists()) {
-    out += fmt::format("new file mode {}\n", mode_of(file.after));
+    out += fmt::format("new file mode {}\n", file_mode(file.after.mode));
   } else if (!file.after.exists()) {
-    out += fmt::format("deleted file mode {}\n", mode_of(file.before));
-  } else if (mode_of(file.before) != mode_of(file.after)) {
-    out += fmt::format("old mode {}\nnew mode {}\n", mode_of(file.before), mode_of(file.after));
+    out += fmt::format("deleted file mode {}\n", file_mode(file.before.mode));
+  } else if (file_mode(file.before.mode) != file_mode(file.after.mode)) {
+    out += fmt::format("old mode {}\nnew mode {}\n", file_mode(file.before.mode),
+                       file_mode(file.after.mode));
   }
   if (file.old_bytes() == file.new_bytes()) return out;
   out += fmt::format("--- {}\n", file.before.exists() ? before : "/dev/null");
