@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/cuda/matmul.h"
+#include "kernels/cuda/products/matmul.h"
 #include "numerics/split_k.h"
 
 namespace {

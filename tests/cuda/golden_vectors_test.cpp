@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "kernels/cuda/backend.h"
-#include "kernels/cuda/self_check.h"
+#include "kernels/cuda/device/self_check.h"
 
 namespace engine::kernels::cuda {
 namespace {

@@ -2,19 +2,19 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda/activation.h"
-#include "kernels/cuda/attention.h"
+#include "kernels/cuda/attention/attention.h"
 #include "kernels/cuda/backend.h"
-#include "kernels/cuda/driver.h"
-#include "kernels/cuda/embed.h"
-#include "kernels/cuda/experts.h"
-#include "kernels/cuda/graph.h"
-#include "kernels/cuda/matmul.h"
-#include "kernels/cuda/matrix.h"
-#include "kernels/cuda/norm.h"
-#include "kernels/cuda/qkv.h"
-#include "kernels/cuda/select.h"
-#include "kernels/cuda/self_check.h"
+#include "kernels/cuda/device/driver.h"
+#include "kernels/cuda/device/graph.h"
+#include "kernels/cuda/device/self_check.h"
+#include "kernels/cuda/experts/experts.h"
+#include "kernels/cuda/products/matmul.h"
+#include "kernels/cuda/products/matrix.h"
+#include "kernels/cuda/rows/activation.h"
+#include "kernels/cuda/rows/embed.h"
+#include "kernels/cuda/rows/norm.h"
+#include "kernels/cuda/rows/qkv.h"
+#include "kernels/cuda/rows/select.h"
 #include "numerics/split_k.h"
 
 namespace engine::kernels::cuda {
