@@ -297,8 +297,7 @@ __global__ void __launch_bounds__(kThreads, 2)
 template <unsigned kHead>
 void launch_decode(const AttentionProblem& p, cudaStream_t stream) {
   constexpr std::size_t kSharedBytes = sizeof(Shared<kHead>);
-  static const bool allowed = allow_large_launches(attention_decode_kernel<kHead>, kSharedBytes);
-  static_cast<void>(allowed);
+  static const LargeLaunches allowed(attention_decode_kernel<kHead>, kSharedBytes);
   launch(stream,
          {.grid = dim3(p.segments, p.kv_heads, (p.queries + kQueries - 1) / kQueries),
           .threads = kThreads,

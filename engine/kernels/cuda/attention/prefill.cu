@@ -214,8 +214,7 @@ __global__ void __launch_bounds__(kThreads, 1) attention_prefill_kernel(const At
 template <unsigned kHead>
 void launch_prefill(const AttentionProblem& p, cudaStream_t stream) {
   constexpr unsigned kSharedBytes = Layout<kHead>::kSharedBytes;
-  static const bool allowed = allow_large_launches(attention_prefill_kernel<kHead>, kSharedBytes);
-  static_cast<void>(allowed);
+  static const LargeLaunches allowed(attention_prefill_kernel<kHead>, kSharedBytes);
   launch(stream,
          {.grid = dim3((p.queries + kQueries - 1) / kQueries, p.kv_heads),
           .threads = kThreads,

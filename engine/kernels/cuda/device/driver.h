@@ -67,15 +67,22 @@ void launch(cudaStream_t stream, const LaunchShape& shape, void (*kernel)(Params
       cudaLaunchKernelEx(&config, kernel, static_cast<Params>(std::forward<Args>(args))...));
 }
 
-// Lets `kernel` use more than 48 KiB of shared memory and clusters above 8. Costs a driver call, so
-// launchers do it once, in a static.
-template <typename Kernel>
-bool allow_large_launches(Kernel* kernel, std::size_t shared_bytes) {
-  ENGINE_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                         static_cast<int>(shared_bytes)));
-  ENGINE_CUDA_CHECK(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
-  return true;
+// Lets a kernel use more than 48 KiB of shared memory and clusters above 8. Costs a driver call, so
+// launchers keep one in a static.
+class LargeLaunches {
+ public:
+  template <typename Kernel>
+  LargeLaunches(Kernel* kernel, std::size_t shared_bytes) {
+    ENGINE_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                           static_cast<int>(shared_bytes)));
+    ENGINE_CUDA_CHECK(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  }
+};
+
+// Sizes as kernels take them.
+inline unsigned narrow(std::size_t value) {
+  return static_cast<unsigned>(value);
 }
 
 // A view of a row-major bf16 matrix [rows, columns] for the bulk copy engine: boxes of

@@ -96,9 +96,7 @@ struct ExpertsArgs {
 template <unsigned kRows, unsigned kBlocks>
 void launch_experts(const ExpertsArgs& args, cudaStream_t stream) {
   using T = Tiling<kRows, kBlocks>;
-  static const bool allowed = allow_large_launches(experts_kernel<kRows, kBlocks>, T::kSharedBytes);
-  static_cast<void>(allowed);
-  const auto narrow = [](std::size_t value) { return static_cast<unsigned>(value); };
+  static const LargeLaunches allowed(experts_kernel<kRows, kBlocks>, T::kSharedBytes);
   const std::size_t pairs = args.routed.pairs(), outputs = args.w.outputs();
   // Each expert that has rows has at most one tile that is not full.
   const std::size_t row_tiles = pairs / kRows + std::min(pairs, args.w.experts());

@@ -198,10 +198,6 @@ __global__ void __launch_bounds__(kThreads)
   out[std::size_t{blockIdx.x} * pieces + i] = sum;
 }
 
-unsigned narrow(std::size_t value) {
-  return static_cast<unsigned>(value);
-}
-
 }  // namespace
 
 // ---- Launchers

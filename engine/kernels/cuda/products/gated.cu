@@ -111,9 +111,7 @@ bool matmul_gated(const GatedArgs& args, cudaStream_t stream) {
   using T = Tiling<kRows, kBlocks>;
   const std::size_t intermediate = args.gate_up.outputs() / 2;
   if (args.rows <= kRows / 2 || intermediate % kHalf != 0) return false;
-  static const bool allowed = allow_large_launches(gated_kernel, T::kSharedBytes);
-  static_cast<void>(allowed);
-  const auto narrow = [](std::size_t value) { return static_cast<unsigned>(value); };
+  static const LargeLaunches allowed(gated_kernel, T::kSharedBytes);
   const Problem p{.out = args.out,
                   .rows = narrow(args.rows),
                   .intermediate = narrow(intermediate),

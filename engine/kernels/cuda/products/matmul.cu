@@ -58,9 +58,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
 template <unsigned kRows, unsigned kBlocks>
 void launch_matmul(const MatmulArgs& args, cudaStream_t stream) {
   using T = Tiling<kRows, kBlocks>;
-  static const bool allowed = allow_large_launches(matmul_kernel<kRows, kBlocks>, T::kSharedBytes);
-  static_cast<void>(allowed);
-  const auto narrow = [](std::size_t value) { return static_cast<unsigned>(value); };
+  static const LargeLaunches allowed(matmul_kernel<kRows, kBlocks>, T::kSharedBytes);
   const Problem p{.output = {.out = args.out,
                              .bias = args.bias,
                              .rows = narrow(args.rows),

@@ -170,10 +170,8 @@ unsigned multiprocessors() {
 
 void matmul_skinny(const MatmulArgs& args, cudaStream_t stream) {
   constexpr std::size_t kWarpBytes = kStages * sizeof(Stage) + sizeof(Slice);
-  static const bool allowed = allow_large_launches(skinny_kernel, kMostWarps * kWarpBytes);
+  static const LargeLaunches allowed(skinny_kernel, kMostWarps * kWarpBytes);
   static const unsigned all = multiprocessors();
-  static_cast<void>(allowed);
-  const auto narrow = [](std::size_t value) { return static_cast<unsigned>(value); };
   const auto rounded_up = [](unsigned a, unsigned b) { return (a + b - 1) / b; };
   const unsigned split = narrow(args.split);
   const unsigned units = rounded_up(narrow(args.w.outputs()), kUnit);

@@ -153,15 +153,13 @@ void launch_norm(const NormArgs& args, cudaStream_t stream) {
   if (args.rows <= kFewRows && args.hidden <= kLongestHeld) {
     return launch_rows(args, kManyThreads, norm_few_kernel<kKind>, stream);
   }
-  static const bool allowed = allow_large_launches(norm_kernel<kKind>, kLargestRow);
-  static_cast<void>(allowed);
+  static const LargeLaunches allowed(norm_kernel<kKind>, kLargestRow);
   launch_rows(args, kThreads, norm_kernel<kKind>, stream);
 }
 
 template <NormKind kKind>
 void launch_add(const AddArgs& args, cudaStream_t stream) {
-  static const bool allowed = allow_large_launches(add_kernel<kKind>, kLargestRow);
-  static_cast<void>(allowed);
+  static const LargeLaunches allowed(add_kernel<kKind>, kLargestRow);
   launch_rows(args, kThreads, add_kernel<kKind>, stream);
 }
 
