@@ -15,10 +15,6 @@ namespace {
 
 constexpr size_t kLongestHeading = 80;
 
-std::string range(size_t begin, size_t count) {
-  return fmt::format("{},{}", count == 0 ? begin : begin + 1, count);
-}
-
 // The last line before the hunk that looks like a function's first.
 std::string heading(const Lines& lines, size_t before_line) {
   for (size_t l = std::min(before_line, lines.count()); l > 0; --l) {
@@ -29,16 +25,6 @@ std::string heading(const Lines& lines, size_t before_line) {
     return " " + std::string(cut.substr(0, cut.find_last_not_of(" \t") + 1));
   }
   return "";
-}
-
-void add_hunk(const DiffHunk& hunk, const Lines& lines, std::string& out) {
-  const auto count = [&](char without) {
-    return static_cast<size_t>(std::count_if(hunk.lines.begin(), hunk.lines.end(),
-                                             [&](const auto& l) { return l.kind != without; }));
-  };
-  out += fmt::format("@@ -{} +{} @@{}\n", range(hunk.before_line, count('+')),
-                     range(hunk.after_line, count('-')), heading(lines, hunk.before_line));
-  out += hunk_body(hunk);
 }
 
 void add_file(const FileVersions& file, std::string& out) {
@@ -63,7 +49,7 @@ void add_file(const FileVersions& file, std::string& out) {
   out += gone ? "+++ /dev/null\n" : fmt::format("+++ b/{}\n", after);
   const Lines lines(file.before);
   for (const DiffHunk& hunk : diff_hunks(file.before, file.after))
-    add_hunk(hunk, lines, out);
+    out += hunk_header(hunk) + heading(lines, hunk.before_line) + "\n" + hunk_body(hunk);
 }
 
 }  // namespace

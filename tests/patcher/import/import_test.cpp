@@ -179,7 +179,7 @@ TEST(Import, KeepsTheDiffWhereNoAnchorsMakeTheChange) {
   const auto made = import_one("// a\n", "// b\n");
   EXPECT_TRUE(made.errors.empty());
   EXPECT_FALSE(made.kept_diff.empty());
-  EXPECT_NE(made.text.find("--- a/a.cpp\n+++ b/a.cpp\n@@ -1,1 +1,1 @@\n-// a\n+// b\n"),
+  EXPECT_NE(made.text.find("--- a/a.cpp\n+++ b/a.cpp\n@@ -1 +1 @@\n-// a\n+// b\n"),
             std::string::npos)
       << made.text;
 }
