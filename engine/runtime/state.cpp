@@ -97,6 +97,20 @@ kernels::KvRows State::ring() const {
   return {ring_keys_, ring_values_, shape_.ring_rows};
 }
 
+std::vector<KeptTensor> State::tensors_of(const kernels::KvRows& rows) const {
+  const std::size_t row_bytes = row_elements_ * sizeof(bf16);
+  return {{reinterpret_cast<std::byte*>(rows.k), row_bytes, rows.slots},
+          {reinterpret_cast<std::byte*>(rows.v), row_bytes, rows.slots}};
+}
+
+std::vector<KeptTensor> State::kept(std::size_t layer) const {
+  return tensors_of(kv(layer));
+}
+
+std::vector<KeptTensor> State::kept_ring() const {
+  return tensors_of(ring());
+}
+
 float* State::hidden(std::size_t row) const {
   return hidden_ + row * hidden_size_;
 }
@@ -108,11 +122,13 @@ void State::note_rows(std::size_t begin, std::size_t rows, Writer writer) {
 }
 
 std::vector<bf16> State::read_row(std::size_t layer, std::size_t position) const {
-  const kernels::KvRows rows = kv(layer);
-  const std::size_t row_bytes = row_elements_ * sizeof(bf16);
-  std::vector<bf16> row(2 * row_elements_);
-  backend_->download(row.data(), rows.k + position * row_elements_, row_bytes);
-  backend_->download(row.data() + row_elements_, rows.v + position * row_elements_, row_bytes);
+  std::vector<bf16> row;
+  for (const KeptTensor& tensor : kept(layer)) {
+    const std::size_t before = row.size();
+    row.resize(before + tensor.row_bytes / sizeof(bf16));
+    backend_->download(row.data() + before,
+                       tensor.data + position % tensor.slots * tensor.row_bytes, tensor.row_bytes);
+  }
   return row;
 }
 

@@ -26,6 +26,15 @@ struct RowOrigin {
   std::uint32_t launch_rows = 0;
 };
 
+// One of the tensors that a layer keeps of every position, or the drafter's ring of its own: the
+// row of position p lies at data + (p mod slots) * row_bytes. What a position has in all tensors of
+// a layer is one row: written together, kept or dropped together.
+struct KeptTensor {
+  std::byte* data;  // [slots, row_bytes], in backend memory
+  std::size_t row_bytes;
+  std::size_t slots;
+};
+
 struct StateShape {
   std::size_t context;      // KV rows: prompt and generated tokens together
   std::size_t prompt_rows;  // the largest prefill chunk
@@ -42,6 +51,10 @@ class State {
   const StateShape& shape() const { return shape_; }
   kernels::KvRows kv(std::size_t layer) const;  // slots = context
   kernels::KvRows ring() const;                 // slots = ring_rows
+
+  // The same by what they keep: all that there is of a layer's rows, and of the ring's.
+  std::vector<KeptTensor> kept(std::size_t layer) const;
+  std::vector<KeptTensor> kept_ring() const;
 
   // Residual stream [1 + scratch rows, H]. Row 0 is the hidden state of the position before the
   // launch, carried over for the drafter; row 1 + r is row r of the launch.
@@ -74,7 +87,7 @@ class State {
   // Of the decode steps on these rows.
   kernels::Recording& recording() { return *recording_; }
 
-  // K row, then V row, of one position and layer: [2, G D]. Waits for the backend.
+  // The row of one position and layer: all kept tensors, one after another. Waits for the backend.
   std::vector<kernels::bf16> read_row(std::size_t layer, std::size_t position) const;
 
  private:
@@ -84,6 +97,7 @@ class State {
     void** pointer;
   };
   std::vector<Entry> table(const Network& network);
+  std::vector<KeptTensor> tensors_of(const kernels::KvRows& rows) const;
 
   State() = default;
 

@@ -11,25 +11,20 @@
 namespace engine::runtime::testing {
 namespace {
 
-using kernels::bf16;
-
-std::size_t row_elements(const Network& network) {
-  return network.config().kv_heads * network.config().head_size;
-}
-
-std::vector<bf16> downloaded(const Network& network, const bf16* from, std::size_t elements) {
-  std::vector<bf16> values(elements);
-  if (elements > 0) network.backend().download(values.data(), from, elements * sizeof(bf16));
-  return values;
+// The first `rows` rows of a tensor.
+std::vector<std::byte> downloaded(const Network& network, const KeptTensor& tensor,
+                                  std::size_t rows) {
+  std::vector<std::byte> bytes(rows * tensor.row_bytes);
+  if (rows > 0) network.backend().download(bytes.data(), tensor.data, bytes.size());
+  return bytes;
 }
 
 // The first of `rows` rows that differs; `rows` if none does.
-std::size_t first_difference(const std::vector<bf16>& a, const std::vector<bf16>& b,
+std::size_t first_difference(const std::vector<std::byte>& a, const std::vector<std::byte>& b,
                              std::size_t rows) {
-  const std::size_t row_bytes = rows == 0 ? 0 : a.size() / rows * sizeof(bf16);
+  const std::size_t row_bytes = rows == 0 ? 0 : a.size() / rows;
   for (std::size_t row = 0; row < rows; ++row) {
-    const std::size_t at = row * row_bytes / sizeof(bf16);
-    if (std::memcmp(a.data() + at, b.data() + at, row_bytes) != 0) return row;
+    if (std::memcmp(&a[row * row_bytes], &b[row * row_bytes], row_bytes) != 0) return row;
   }
   return rows;
 }
@@ -64,13 +59,13 @@ ProofModel& shared_model(const std::string& preset) {
 std::optional<std::string> row_difference(const Engine& lane, const Engine& cold,
                                           std::size_t rows) {
   const Network& network = lane.lane().network;
-  const std::size_t elements = row_elements(network);
   std::size_t row = rows, layer = 0;
   for (std::size_t i = 0; i < network.layers.size(); ++i) {
-    const kernels::KvRows a = lane.lane().state.kv(i), b = cold.lane().state.kv(i);
-    for (const auto& [x, y] : {std::pair{a.k, b.k}, std::pair{a.v, b.v}}) {
-      const std::size_t differs = first_difference(downloaded(network, x, rows * elements),
-                                                   downloaded(network, y, rows * elements), rows);
+    const std::vector<KeptTensor> a = lane.lane().state.kept(i), b = cold.lane().state.kept(i);
+    for (std::size_t tensor = 0; tensor < a.size(); ++tensor) {
+      const std::size_t differs =
+          first_difference(downloaded(network, a[tensor], rows),
+                           downloaded(cold.lane().network, b[tensor], rows), rows);
       if (differs < row) row = differs, layer = i;
     }
   }
@@ -88,13 +83,13 @@ std::optional<std::string> origin_difference(const Engine& lane, const Engine& c
 }
 
 std::vector<std::uint16_t> ring_row(const Engine& engine, std::size_t position) {
-  const Network& network = engine.lane().network;
-  const kernels::KvRows ring = engine.lane().state.ring();
-  const std::size_t elements = row_elements(network);
   std::vector<std::uint16_t> bits;
-  for (const bf16* rows : {ring.k, ring.v}) {
-    for (const bf16 value : downloaded(network, rows + position % ring.slots * elements, elements))
-      bits.push_back(value.bits);
+  for (const KeptTensor& tensor : engine.lane().state.kept_ring()) {
+    const std::size_t before = bits.size();
+    bits.resize(before + tensor.row_bytes / sizeof(std::uint16_t));
+    engine.lane().network.backend().download(
+        bits.data() + before, tensor.data + position % tensor.slots * tensor.row_bytes,
+        tensor.row_bytes);
   }
   return bits;
 }
@@ -124,12 +119,11 @@ void poison_all_but(const Engine& engine, std::size_t kept, Rows ring) {
   const std::vector<float> hidden(scratch_rows * network.config().hidden, std::nanf(""));
   network.backend().upload(state.hidden(0), hidden.data(), hidden.size() * sizeof(float));
   if (!network.mtp) return;
-  const kernels::KvRows rows = state.ring();
-  std::vector<bool> keeps(rows.slots);
+  std::vector<bool> keeps(state.shape().ring_rows);
   for (std::size_t position = ring.begin; position < ring.end; ++position)
-    keeps[position % rows.slots] = true;
-  for (std::size_t slot = 0; slot < rows.slots; ++slot) {
-    if (!keeps[slot]) poison_slots(network, rows, slot, slot + 1);
+    keeps[position % keeps.size()] = true;
+  for (std::size_t slot = 0; slot < keeps.size(); ++slot) {
+    if (!keeps[slot]) poison_slots(network, state.kept_ring(), slot, slot + 1);
   }
 }
 

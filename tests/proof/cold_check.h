@@ -50,7 +50,7 @@ std::optional<std::string> ring_difference(const Engine& lane, const Engine& col
 // The first drafter row of `rows` that holds a NaN, which only poison brings in.
 std::optional<std::string> ring_poison(const Engine& lane, Rows rows);
 
-// K row, then V row, of one position of the drafter's ring: [2, G D].
+// One position's row in the drafter's ring: all kept tensors, one after another.
 std::vector<std::uint16_t> ring_row(const Engine& engine, std::size_t position);
 
 // NaN into everything that a run which keeps rows [0, kept), and of the drafter's ring `ring`, must

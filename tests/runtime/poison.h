@@ -15,15 +15,14 @@ inline Lane& lane_of(Engine& engine) {
   return const_cast<Lane&>(engine.lane());
 }
 
-// Fills K and V of slots [begin, end) of `rows` with NaN.
-inline void poison_slots(const Network& network, const kernels::KvRows& rows, std::size_t begin,
-                         std::size_t end) {
-  const model::ModelConfig& c = network.config();
-  const std::size_t elements = c.kv_heads * c.head_size;
-  const std::vector<kernels::bf16> poison((end - begin) * elements, kNaN);
-  for (kernels::bf16* to : {rows.k, rows.v}) {
-    network.backend().upload(to + begin * elements, poison.data(),
-                             poison.size() * sizeof(kernels::bf16));
+// Fills slots [begin, end) of each of the tensors with NaN.
+inline void poison_slots(const Network& network, const std::vector<KeptTensor>& tensors,
+                         std::size_t begin, std::size_t end) {
+  for (const KeptTensor& tensor : tensors) {
+    const std::vector<kernels::bf16> poison(
+        (end - begin) * tensor.row_bytes / sizeof(kernels::bf16), kNaN);
+    network.backend().upload(tensor.data + begin * tensor.row_bytes, poison.data(),
+                             (end - begin) * tensor.row_bytes);
   }
 }
 
@@ -31,7 +30,7 @@ inline void poison_slots(const Network& network, const kernels::KvRows& rows, st
 inline void poison_rows(const Network& network, const State& state, std::size_t begin,
                         std::size_t end) {
   for (std::size_t layer = 0; layer < network.layers.size(); ++layer)
-    poison_slots(network, state.kv(layer), begin, end);
+    poison_slots(network, state.kept(layer), begin, end);
 }
 
 inline void poison_rows(const Engine& engine, std::size_t begin, std::size_t end) {
@@ -39,8 +38,8 @@ inline void poison_rows(const Engine& engine, std::size_t begin, std::size_t end
 }
 
 inline void poison_ring(const Engine& engine) {
-  const kernels::KvRows ring = engine.lane().state.ring();
-  poison_slots(engine.lane().network, ring, 0, ring.slots);
+  const State& state = engine.lane().state;
+  poison_slots(engine.lane().network, state.kept_ring(), 0, state.shape().ring_rows);
 }
 
 }  // namespace engine::runtime::testing

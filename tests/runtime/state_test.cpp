@@ -22,6 +22,28 @@ TEST(State, KeepsEachLayersRowsApart) {
   }
 }
 
+// The accessor names every tensor of a layer, and in the order of read_row: each byte of a row is
+// reached through it.
+TEST(State, KeepsARowInAllTensorsOfItsLayer) {
+  State state(loaded().network, {.context = 32, .prompt_rows = 16, .ring_rows = 48});
+  kernels::Backend& backend = loaded().network.backend();
+  std::vector<kernels::bf16> expected;
+  for (const KeptTensor& tensor : state.kept(1)) {
+    EXPECT_EQ(tensor.slots, 32u);
+    std::vector<kernels::bf16> row(tensor.row_bytes / sizeof(kernels::bf16));
+    for (kernels::bf16& value : row)
+      value.bits = static_cast<std::uint16_t>(1 + expected.size() + (&value - row.data()));
+    backend.upload(tensor.data + 7 * tensor.row_bytes, row.data(), tensor.row_bytes);
+    expected.insert(expected.end(), row.begin(), row.end());
+  }
+  const std::vector<kernels::bf16> row = state.read_row(1, 7);
+  ASSERT_EQ(row.size(), 2 * loaded().network.config().kv_width());
+  for (std::size_t i = 0; i < row.size(); ++i)
+    ASSERT_EQ(row[i].bits, expected[i].bits) << i;
+  for (const KeptTensor& tensor : state.kept_ring())
+    EXPECT_EQ(tensor.slots, 48u);
+}
+
 TEST(State, RemembersWhoWroteARow) {
   State state(loaded().network, {.context = 32, .prompt_rows = 16, .ring_rows = 48});
   EXPECT_EQ(state.origin(0).writer, Writer::kNone);
@@ -41,7 +63,12 @@ TEST(State, GrowsByTheRowsItHolds) {
   const std::size_t large =
       State::bytes(network, {.context = 2048, .prompt_rows = 64, .ring_rows = 128});
   const model::ModelConfig& c = network.config();
-  const std::size_t row = c.layers * 2 * c.kv_heads * c.head_size * sizeof(kernels::bf16);
+  const State state(network, {.context = 32, .prompt_rows = 16, .ring_rows = 48});
+  std::size_t row = 0;
+  for (std::size_t layer = 0; layer < c.layers; ++layer) {
+    for (const KeptTensor& tensor : state.kept(layer))
+      row += tensor.row_bytes;
+  }
   EXPECT_GE(large - small, 1024 * row);
   EXPECT_LE(large - small, 1024 * row + 64 * c.hidden * sizeof(float) + 4096);
 }
