@@ -1,24 +1,15 @@
 #include "runtime/generate.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "runtime/forward.h"
 #include "runtime/prefill.h"
+#include "runtime/stopwatch.h"
 
 namespace engine::runtime {
 namespace {
 
 using kernels::Token;
-
-class Stopwatch {
- public:
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point start_ = Clock::now();
-};
 
 // The decode part of one request.
 class Decoding {
