@@ -5,8 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "proof/cold_check.h"
-#include "proof/turns.h"
+#include "proof/stopped_run.h"
 
 namespace engine::runtime::testing {
 
@@ -25,17 +24,6 @@ struct Coverage {
   std::size_t ring_kept = 0, ring_absent = 0;  // of those that reused rows
 
   Coverage& operator+=(const Coverage& other);
-};
-
-// One run of a request: its reply, or nothing if it was stopped by an exception, and how many
-// points it could be stopped at.
-struct Outcome {
-  std::optional<Reply> reply;
-  std::vector<Token> streamed;
-  std::size_t prefilled = 0;  // rows complete, by the callback
-  std::size_t questions = 0;  // "cancelled?"
-  std::size_t callbacks = 0;
-  std::size_t operations = 0;  // of the backend
 };
 
 class ComparedLane {
@@ -76,7 +64,6 @@ class ComparedLane {
   std::size_t complete() const { return std::max(kept_, latest_.prefilled); }
   Difference difference(const Request& request, const Engine& cold) const;
   Difference accounting_difference(const Request& request) const;
-  Difference reply_difference() const;
   Difference drafter_difference(const Request& request, const Engine& cold) const;
 
   ProofModel& model_;

@@ -1,7 +1,6 @@
 #include "proof/conversation_run.h"
 
 namespace engine::runtime::testing {
-namespace {
 
 Request request_for(const Turn& turn, std::vector<Token> prompt) {
   Request request = request_of(std::move(prompt), turn.max_tokens, turn.draft_tokens);
@@ -12,8 +11,6 @@ Request request_for(const Turn& turn, std::vector<Token> prompt) {
     request.params.stop_tokens.push_back(token);
   return request;
 }
-
-}  // namespace
 
 std::optional<Failure> run_conversation(ProofModel& model, const Conversation& conversation,
                                         const Checks& checks, Coverage& coverage) {

@@ -13,6 +13,9 @@ struct Failure {
   std::string reason;
 };
 
+// What the turn asks for, with this prompt.
+Request request_for(const Turn& turn, std::vector<Token> prompt);
+
 // Nothing, or the first turn that is not what a cold run is. Adds what was compared to `coverage`.
 std::optional<Failure> run_conversation(ProofModel& model, const Conversation& conversation,
                                         const Checks& checks, Coverage& coverage);
