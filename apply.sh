@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # The front door: sets up what is missing, builds the patcher, and runs it on engine/ with
-# patches/series. No logic of its own: everything but --verify is the patcher's.
+# patches/series, or on the series that --series names. No logic of its own: everything but --verify is
+# the patcher's.
 #
 #   ./apply.sh              dry run: would the series apply, and what would it change?
 #   ./apply.sh --apply      patch engine/
 #   ./apply.sh --revert     take the patches off again
+#   ./apply.sh --series patches/parking/series     the series that comes after those seven; --apply, too
 #   ./apply.sh --verify     in a scratch copy: apply, build both engines, prove equal bits
 #   ./apply.sh --help       everything else that the patcher can do
 set -euo pipefail
@@ -16,4 +18,5 @@ if [ "${1:-}" = --verify ]; then
 fi
 "$root/.ci/setup" patcher
 "$root/.ci/build" release patcher
-exec "$root/build/release/patcher/patcher" --root "$root/engine" --series "$root/patches/series" "$@"
+case " $* " in *' --series'[\ =]*) ;; *) set -- --series "$root/patches/series" "$@" ;; esac
+exec "$root/build/release/patcher/patcher" --root "$root/engine" "$@"

@@ -39,6 +39,23 @@ apply --apply || fail 'apply again'
 expect 'all applied; nothing to do'
 [ "$(fingerprint)" = "$applied" ] || fail 'applying again touched the tree'
 
+echo 'the series that comes after them stacks on them, and comes off first'
+parking=$copy/patches/parking/series
+patched=$(contents)
+apply --series "$parking" || { cat "$copy.out" "$copy.err" >&2; fail 'dry run of the second series'; }
+expect 'would apply, 0 already applied; dry run'
+[ "$(fingerprint)" = "$applied" ] || fail 'its dry run changed the tree'
+apply --series="$parking" --apply || fail 'applying the second series'
+stacked=$(fingerprint)
+apply --series "$copy/patches/with_parking" --apply || fail 'both as one'
+expect 'all applied; nothing to do'
+[ "$(grep -v '^#' "$copy/patches/with_parking")" = "$(grep -v '^#' "$copy/patches/series"; grep -v '^#' "$parking" | sed 's|^|parking/|')" ] ||
+  fail 'patches/with_parking does not list both series'
+if apply --revert; then fail 'the first series came off under the second one'; fi
+[ "$(fingerprint)" = "$stacked" ] || fail 'a refused revert changed the tree'
+apply --series "$parking" --revert || fail 'reverting the second series'
+[ "$(contents)" = "$patched" ] || fail 'reverting the second series did not restore the patched tree'
+
 echo 'revert restores every byte'
 apply --revert || fail 'revert'
 [ "$(contents)" = "$original" ] || fail 'revert did not restore the tree'
