@@ -67,6 +67,31 @@ class RandomWeights final : public kernels::Backend {
                  const kernels::AttentionArgs& args, std::size_t rows) override {
     backend_.attention(out, kv, heads, args, rows);
   }
+  void write_latent(const kernels::LowQueries& out, const kernels::LatentRows& kept,
+                    const kernels::LatentShape& shape, const kernels::IndexShape& index,
+                    const kernels::WriteLatentArgs& args, std::size_t rows) override {
+    backend_.write_latent(out, kept, shape, index, args, rows);
+  }
+  void write_latent_queries(const kernels::LatentQueries& out, const kernels::LatentShape& shape,
+                            const kernels::IndexShape& index,
+                            const kernels::LatentQueriesArgs& args, std::size_t rows) override {
+    backend_.write_latent_queries(out, shape, index, args, rows);
+  }
+  void matmul_heads(kernels::bf16* out, std::size_t out_stride, const kernels::bf16* x,
+                    std::size_t x_stride, const kernels::ExpertMatrices& w,
+                    std::size_t rows) override {
+    backend_.matmul_heads(out, out_stride, x, x_stride, w, rows);
+  }
+  void choose(std::int32_t* chosen, const kernels::LatentRows& kept,
+              const kernels::IndexShape& index, const kernels::ChooseArgs& args,
+              std::size_t rows) override {
+    backend_.choose(chosen, kept, index, args, rows);
+  }
+  void latent_attention(kernels::bf16* out, const kernels::LatentRows& kept,
+                        const kernels::LatentShape& shape, const kernels::LatentAttentionArgs& args,
+                        std::size_t rows) override {
+    backend_.latent_attention(out, kept, shape, args, rows);
+  }
   void matmul_activate(kernels::bf16* out, float* projected, const kernels::bf16* x,
                        const kernels::Matrix& w, const kernels::bf16* bias, std::size_t rows,
                        numerics::Activation activation) override {

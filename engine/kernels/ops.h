@@ -23,15 +23,13 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "kernels/attention_args.h"
 #include "kernels/experts.h"
+#include "kernels/latent.h"
 #include "numerics/activation.h"
-#include "numerics/attention.h"
-#include "numerics/bf16.h"
-#include "numerics/norm.h"
 
 namespace engine::kernels {
 
-using numerics::bf16;
 using Token = std::int32_t;
 
 struct BackendError : std::runtime_error {
@@ -58,65 +56,6 @@ class Matrix {
 struct MatrixPart {
   const bf16* weights;  // host [n, K]
   std::size_t n;
-};
-
-// Which of the two attention orders a launch uses (numerics/attention.h). Not derived from R: a
-// one-row prefill remainder must give prefill bits.
-enum class Phase { kPrefill, kDecode };
-
-// K and V of one layer. Position p lives in slot p mod `slots`, so a whole-context buffer and the
-// drafter's ring are one thing.
-struct KvRows {
-  bf16* k;            // [slots, G, D]
-  bf16* v;            // [slots, G, D]
-  std::size_t slots;  // rows that the buffer holds
-};
-
-struct HeadShape {
-  std::size_t query_heads;  // Q
-  std::size_t kv_heads;     // G, divides Q
-  std::size_t head_size;    // D, a multiple of 16
-};
-
-// A norm of rows of n elements, in the order of numerics/norm.h.
-struct Norm {
-  const bf16* weight;  // [n]; null with kNone
-  const bf16* bias;    // [n]; null unless kLayer
-  numerics::NormKind kind;
-  float epsilon;
-};
-
-inline constexpr Norm kNoNorm{nullptr, nullptr, numerics::NormKind::kNone, 0.0f};
-
-// Rotary tables over the first `rotary_size` dimensions of a head: dimension i of the first half is
-// rotated with dimension i + rotary_size/2 by position p's angle i; interleaved, dimension 2i with
-// 2i + 1. Size 0: nothing is rotated.
-struct RotaryTable {
-  const float* cosine;  // [positions, rotary_size/2]
-  const float* sine;    // [positions, rotary_size/2]
-  std::size_t rotary_size;
-  bool interleaved;
-};
-
-struct QkvArgs {
-  const float* qkv;      // [R, (Q + 2G) D]: queries, keys, values
-  Norm q_norm, k_norm;   // REQUIRES: kNone, kRms or kRmsPlusOne
-  bool whole_width;      // the norms are of all heads' Q D and G D elements, not of each head's D
-  RotaryTable rotary;    // REQUIRES: holds positions [position, position + R)
-  std::size_t position;  // of row 0
-};
-
-// A window that holds every position.
-inline constexpr std::size_t kWholeContext = static_cast<std::size_t>(-1);
-
-struct AttentionArgs {
-  const bf16* query;  // [R, Q, D]
-  std::size_t
-      position;       // of row 0; row r sees keys [max(first, p + 1 - window), p], p = position + r
-  std::size_t first;  // no key before this position is read
-  std::size_t window;  // REQUIRES: >= 1; window + R - 1 <= slots, or positions never wrap
-  Phase phase;
-  numerics::ScoreMap scores;  // of q k^T before the softmax
 };
 
 // What a backend keeps of a step that is run again and again, so that it begins faster.
@@ -163,7 +102,7 @@ class Backend {
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
   virtual void synchronize() = 0;
 
-  // Weights. The host memory must outlive the backend's use of the result.
+  // Weights. Matrices are copied; the host memory of `place` must outlive the backend's use of it.
   // REQUIRES: inner is a multiple of 16, every part has at least one row.
   virtual std::unique_ptr<Matrix> prepare(std::span<const MatrixPart> parts, std::size_t inner) = 0;
   // The same for `experts` matrices, one after another: each has as many of the parts, and rows.
@@ -200,6 +139,31 @@ class Backend {
   // out[R, Q, D]: softmax(scores(q k^T)) v over the keys that AttentionArgs names.
   virtual void attention(bf16* out, const KvRows& kv, const HeadShape& heads,
                          const AttentionArgs& args, std::size_t rows) = 0;
+
+  // Latent and sparse attention (latent.h, numerics/latent.h, numerics/index.h).
+  // Norms and rotary of what a layer's first product gives; writes the low-rank queries and index
+  // weights of the launch, and the kept rows of positions [position, position + R).
+  virtual void write_latent(const LowQueries& out, const LatentRows& kept, const LatentShape& shape,
+                            const IndexShape& index, const WriteLatentArgs& args,
+                            std::size_t rows) = 0;
+
+  // Cuts the queries' product into its parts, the rotated ones rotated, all rounded to bf16.
+  virtual void write_latent_queries(const LatentQueries& out, const LatentShape& shape,
+                                    const IndexShape& index, const LatentQueriesArgs& args,
+                                    std::size_t rows) = 0;
+
+  // out[r, h] = bf16(x[r, h] * w_h^T) for w of Q matrices [N, K], one fused chain over K each. The
+  // part of head h of row r begins at out + (r Q + h) * out_stride, at x + (r Q + h) * x_stride.
+  virtual void matmul_heads(bf16* out, std::size_t out_stride, const bf16* x, std::size_t x_stride,
+                            const ExpertMatrices& w, std::size_t rows) = 0;
+
+  // chosen[R, S]: the positions of each row's set, ascending, by the kept index keys.
+  virtual void choose(std::int32_t* chosen, const LatentRows& kept, const IndexShape& index,
+                      const ChooseArgs& args, std::size_t rows) = 0;
+
+  // out[R, Q, C]: softmax(scores(q k^T)) c over the keys that LatentAttentionArgs names.
+  virtual void latent_attention(bf16* out, const LatentRows& kept, const LatentShape& shape,
+                                const LatentAttentionArgs& args, std::size_t rows) = 0;
 
   // out[r, i] = bf16(activate(x[r, i], x[r, I + i])), or of x[r, i] alone without a gate
   // (numerics/activation.h).

@@ -37,6 +37,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -96,6 +97,8 @@ struct AttentionRow {
   std::size_t head_size;   // D, a multiple of 16
   std::size_t begin, end;  // visible positions; REQUIRES: begin < end
   ScoreMap scores;
+  std::size_t value_size = 0;            // of v's rows, where it is not D
+  const std::int32_t* chosen = nullptr;  // [end]: positions of a set, which begin and end count
 };
 
 struct SoftmaxState {
@@ -118,7 +121,12 @@ inline void attend_tile(SoftmaxState& state, const AttentionRow& row, std::size_
   const float scale = row.scores.scale;
   const std::size_t from = std::max(row.begin, tile) - tile;
   const std::size_t to = std::min(row.end, tile + kTileKeys) - tile;
-  const auto slot = [&](std::size_t column) { return (tile + column) % row.slots * row.stride; };
+  const auto slot = [&](std::size_t column) {
+    const std::size_t key = tile + column;
+    const std::size_t position =
+        row.chosen == nullptr ? key : static_cast<std::size_t>(row.chosen[key]);
+    return position % row.slots * row.stride;
+  };
 
   float scores[kTileKeys];
   float highest = -std::numeric_limits<float>::infinity();
@@ -141,7 +149,7 @@ inline void attend_tile(SoftmaxState& state, const AttentionRow& row, std::size_
   for (std::size_t q = 0; q < kQuadLanes; ++q) {
     state.lanes[q] = state.lanes[q] * alpha + sums[q];
   }
-  for (std::size_t d = 0; d < row.head_size; ++d) {
+  for (std::size_t d = 0; d < state.out.size(); ++d) {
     bf16 values[kTileKeys] = {};
     for (std::size_t c = from; c < to; ++c)
       values[c] = row.v[slot(c) + d];
@@ -150,7 +158,7 @@ inline void attend_tile(SoftmaxState& state, const AttentionRow& row, std::size_
 }
 
 inline SoftmaxState attend(const AttentionRow& row) {
-  SoftmaxState state(row.head_size);
+  SoftmaxState state(row.value_size != 0 ? row.value_size : row.head_size);
   for (std::size_t tile = row.begin / kTileKeys * kTileKeys; tile < row.end; tile += kTileKeys) {
     attend_tile(state, row, tile);
   }
@@ -172,7 +180,7 @@ inline void attention_prefill_order(bf16* out, const AttentionRow& row) {
 }
 
 inline void attention_decode_order(bf16* out, const AttentionRow& row) {
-  SoftmaxState merged(row.head_size);
+  SoftmaxState merged(0);
   float sum = 0.0f;
   const std::size_t first = row.begin / kSegmentKeys * kSegmentKeys;
   for (std::size_t segment = first; segment < row.end; segment += kSegmentKeys) {
@@ -190,7 +198,7 @@ inline void attention_decode_order(bf16* out, const AttentionRow& row) {
     const float b = softmax_exp2(state.maximum - maximum);
     merged.maximum = maximum;
     sum = sum * a + state.sum() * b;
-    for (std::size_t d = 0; d < row.head_size; ++d) {
+    for (std::size_t d = 0; d < merged.out.size(); ++d) {
       merged.out[d] = merged.out[d] * a + state.out[d] * b;
     }
   }

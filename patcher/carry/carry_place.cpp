@@ -138,6 +138,13 @@ bool PlaceFinder::look(const ChangeBlock& block, const Ranges& in, Found& found,
     const auto run = base_.run(first - left, last + right);
     if (base_.find(run, in.base).size() != 1) continue;
     const auto hits = target_.find(run, in.target);
+    // A part of what is around the place, and that is there once.
+    const auto at_place = [&](size_t place) {
+      const size_t end = place + (last - first) + right;
+      return place >= in.target.first + left && end <= in.target.second &&
+             target_.run(place - left, end) == run;
+    };
+    if (hits.size() > 1 && found.surrounded && at_place(*found.place)) continue;
     if (hits.size() > 1 && !shape.doubts) {
       refuse(Verdict::kAmbiguous, hits[0], "what surrounds the change is there more than once",
              failure);

@@ -168,8 +168,11 @@ std::vector<Outline::Level> Outline::around(size_t begin, size_t end, const Edge
   const auto holds = [&](const Part& p, bool paragraph) {
     if (begin < end) return p.begin <= begin && end <= p.end;
     if (p.begin < begin && begin < p.end) return true;
-    if (p.end == begin) return paragraph ? edge.before : edge.indent > rows_[row].indent;
-    return p.begin == begin && paragraph && edge.behind;
+    // What is less deep than a row is in no paragraph of its.
+    const bool in_paragraph = paragraph && edge.indent >= rows_[row].indent;
+    if (p.end == begin)
+      return paragraph ? edge.before && in_paragraph : edge.indent > rows_[row].indent;
+    return p.begin == begin && edge.behind && in_paragraph;
   };
   const auto inside = [&](const Part& p) {
     return within.begin <= p.begin && p.end <= within.end && p != within;

@@ -47,6 +47,35 @@ std::vector<double> exact(const AttentionRow& row) {
   return out;
 }
 
+// A set's keys, with values that are the first part of each key's row.
+TEST(AttentionOrder, SetsApproximateSoftmaxOverTheirPositions) {
+  const Keys keys(900);
+  std::vector<std::int32_t> chosen;
+  for (std::int32_t p = 3; p < 900; p += 1 + p % 4)
+    chosen.push_back(p);
+  constexpr std::size_t kValue = D / 2;
+  AttentionRow row = keys.row(0, chosen.size());
+  row.v = row.k, row.value_size = kValue, row.chosen = chosen.data();
+  std::vector<double> truth(kValue, 0.0);
+  double sum = 0.0;
+  for (const std::int32_t p : chosen) {
+    const bf16* key = row.k + static_cast<std::size_t>(p) * D;
+    double score = 0.0;
+    for (std::size_t d = 0; d < D; ++d)
+      score += static_cast<double>(to_float(row.query[d])) * to_float(key[d]);
+    const double weight = std::exp(score / std::sqrt(static_cast<double>(D)));
+    sum += weight;
+    for (std::size_t d = 0; d < kValue; ++d)
+      truth[d] += weight * to_float(key[d]);
+  }
+  for (const auto order : {attention_prefill_order, attention_decode_order}) {
+    bf16 out[kValue];
+    order(out, row);
+    for (std::size_t d = 0; d < kValue; ++d)
+      EXPECT_NEAR(to_float(out[d]), truth[d] / sum, 4 * 2 * 0x1p-9) << "column " << d;
+  }
+}
+
 TEST(AttentionOrder, BothApproximateSoftmax) {
   const Keys keys(900);
   const std::pair<std::size_t, std::size_t> ranges[] = {

@@ -63,18 +63,18 @@ class AttentionRun {
   AttentionRun(const AttentionProblem& problem, const AttentionBlock& block)
       : problem_(problem),
         block_(block),
-        head_(problem.heads.head_size),
-        panels_((head_ + kPanel - 1) / kPanel),
+        key_size_(problem.key_size),
+        panels_((problem.value_size + kPanel - 1) / kPanel),
         queries_(block.rows * problem.group()),
-        query_(head_ / kGroup * queries_),
+        query_(key_size_ / kGroup * queries_),
         p_(kTileKeys / kGroup * queries_),
         scores_(queries_ * kTileKeys / kPanel),
         out_(queries_ * panels_),
         states_(queries_) {
-    assert(head_ <= kMaxHeadSize && head_ % kGroup == 0);
+    assert(key_size_ <= kMaxKeySize && key_size_ % kGroup == 0);
     for (std::size_t q = 0; q < queries_; ++q) {
-      const bf16* x = problem.args.query + block.query_offset(problem, q);
-      for (std::size_t g = 0; g < head_ / kGroup; ++g) {
+      const bf16* x = problem.query + block.query_index(problem, q) * key_size_;
+      for (std::size_t g = 0; g < key_size_ / kGroup; ++g) {
         decode_row(query_[g * queries_ + q], x + g * kGroup);
       }
     }
@@ -84,7 +84,7 @@ class AttentionRun {
   }
 
   std::size_t queries() const { return queries_; }
-  const float* out(std::size_t q) const { return out_[q * panels_].values; }  // [D]
+  const float* out(std::size_t q) const { return out_[q * panels_].values; }  // [value size]
   float maximum(std::size_t q) const { return states_[q].maximum; }
   float sum(std::size_t q) const {
     float tree[kQuadLanes];
@@ -127,9 +127,10 @@ class AttentionRun {
 
   // The row of a key, or zeros for one that no query of the tile sees: such rows are never read.
   const bf16* key_row(const bf16* rows, const Tile& tile, std::size_t column) const {
-    static constexpr bf16 kZeros[kMaxHeadSize] = {};
+    static constexpr bf16 kZeros[kMaxKeySize] = {};
     if (column < tile.keys.from || column >= tile.keys.to) return kZeros;
-    return rows + problem_.kv_offset(tile.position + column, block_.kv_head);
+    const std::size_t last = block_.row + block_.rows - 1;
+    return rows + problem_.kv_offset(tile.position + column, block_.kv_head, last);
   }
 
   void score(const Tile& tile) {
@@ -142,8 +143,8 @@ class AttentionRun {
     for (std::size_t half = 0; half < kTileKeys; half += kPanel) {
       if (!tile.keys.meet(half, half + kPanel)) continue;
       for (std::size_t c = 0; c < kPanel; ++c)
-        rows[c] = key_row(problem_.kv.k, tile, half + c);
-      for (std::size_t g = 0; g < head_ / kGroup; ++g) {
+        rows[c] = key_row(problem_.k, tile, half + c);
+      for (std::size_t g = 0; g < key_size_ / kGroup; ++g) {
         transpose_group(transposed, rows, g * kGroup);
         decode_group(keys, transposed, kPanel);
         fused16_rows(scores(tile.first) + half, kTileKeys, &query_[g * queries_ + tile.first],
@@ -153,7 +154,7 @@ class AttentionRun {
   }
 
   void soften(const Tile& tile, std::size_t q) {
-    const numerics::ScoreMap& map = problem_.args.scores;
+    const numerics::ScoreMap& map = problem_.scores;
     const float scale = map.scale;
     const std::size_t row = block_.row + q / problem_.group();
     const TileColumns own =
@@ -184,13 +185,13 @@ class AttentionRun {
     DecodedGroup values;
     const TowardZero rounding;
     for (std::size_t panel = 0; panel < panels_; ++panel) {
-      const std::size_t d = panel * kPanel, width = std::min(kPanel, head_ - d);
+      const std::size_t d = panel * kPanel, width = std::min(kPanel, problem_.value_size - d);
       for (std::size_t g = 0; g < kTileKeys / kGroup; ++g) {
         if (!tile.keys.meet(g * kGroup, (g + 1) * kGroup)) continue;
         for (std::size_t k = 0; k < kGroup; ++k) {
-          std::fill_n(std::copy_n(key_row(problem_.kv.v, tile, g * kGroup + k) + d, width,
-                                  rows + k * kPanel),
-                      kPanel - width, bf16{0});
+          std::fill_n(
+              std::copy_n(key_row(problem_.v, tile, g * kGroup + k) + d, width, rows + k * kPanel),
+              kPanel - width, bf16{0});
         }
         decode_group(values, rows, kPanel);
         fused16_rows(out_[tile.first * panels_ + panel].values, panels_ * kPanel,
@@ -201,8 +202,8 @@ class AttentionRun {
 
   const AttentionProblem& problem_;
   AttentionBlock block_;
-  std::size_t head_, panels_, queries_;
-  std::vector<DecodedRow> query_;  // [D/16, queries]
+  std::size_t key_size_, panels_, queries_;
+  std::vector<DecodedRow> query_;  // [key size/16, queries]
   std::vector<DecodedRow> p_;      // [64/16, queries]
   std::vector<PanelRow> scores_;   // [queries, 2]
   std::vector<PanelRow> out_;      // [queries, panels]

@@ -12,6 +12,8 @@
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/embed.h"
 #include "kernels/cpu/experts.h"
+#include "kernels/cpu/index.h"
+#include "kernels/cpu/latent.h"
 #include "kernels/cpu/matmul.h"
 #include "kernels/cpu/norm.h"
 #include "kernels/cpu/qkv.h"
@@ -125,6 +127,31 @@ class CpuBackend final : public Backend {
     AttentionArgs chosen = args;
     if (row_invariant_) chosen.phase = Phase::kPrefill;
     cpu::attention(out, kv, heads, chosen, rows, threads_);
+  }
+  void write_latent(const LowQueries& out, const LatentRows& kept, const LatentShape& shape,
+                    const IndexShape& index, const WriteLatentArgs& args,
+                    std::size_t rows) override {
+    cpu::write_latent(out, kept, shape, index, args, rows, threads_);
+  }
+  void write_latent_queries(const LatentQueries& out, const LatentShape& shape,
+                            const IndexShape& index, const LatentQueriesArgs& args,
+                            std::size_t rows) override {
+    cpu::write_latent_queries(out, shape, index, args, rows, threads_);
+  }
+  void matmul_heads(bf16* out, std::size_t out_stride, const bf16* x, std::size_t x_stride,
+                    const ExpertMatrices& w, std::size_t rows) override {
+    cpu::matmul_heads({out, out_stride, x, x_stride, static_cast<const PanelExperts&>(w), rows},
+                      threads_);
+  }
+  void choose(std::int32_t* chosen, const LatentRows& kept, const IndexShape& index,
+              const ChooseArgs& args, std::size_t rows) override {
+    cpu::choose(chosen, kept, index, args, rows, threads_);
+  }
+  void latent_attention(bf16* out, const LatentRows& kept, const LatentShape& shape,
+                        const LatentAttentionArgs& args, std::size_t rows) override {
+    LatentAttentionArgs chosen = args;
+    if (row_invariant_) chosen.phase = Phase::kPrefill;
+    cpu::latent_attention(out, kept, shape, chosen, rows, threads_);
   }
   void activate(bf16* out, const float* x, std::size_t rows, std::size_t intermediate,
                 numerics::Activation activation) override {

@@ -6,5 +6,6 @@
 namespace engine::kernels::cpu {
 
 inline constexpr std::size_t kMaxHeadSize = 512;
+inline constexpr std::size_t kMaxKeySize = 1024;  // of attention; latent ones are wider than heads
 
 }  // namespace engine::kernels::cpu

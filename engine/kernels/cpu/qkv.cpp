@@ -4,8 +4,8 @@
 #include <cassert>
 
 #include "kernels/cpu/limits.h"
+#include "kernels/cpu/rotate.h"
 #include "numerics/reduce.h"
-#include "numerics/rotary.h"
 
 namespace engine::kernels::cpu {
 namespace {
@@ -36,15 +36,7 @@ void write_head(bf16* out, const float* x, const Norm& norm, float scale, std::s
   } else {
     apply_norm(head, x, size, norm, scale);
   }
-  const std::size_t half = rotary.rotary_size / 2;
-  for (std::size_t i = 0; i < half; ++i) {
-    float& first = head[rotary.interleaved ? 2 * i : i];
-    float& second = head[rotary.interleaved ? 2 * i + 1 : i + half];
-    const numerics::RotatedPair pair = numerics::rotate(
-        first, second, rotary.cosine[position * half + i], rotary.sine[position * half + i]);
-    first = pair.first;
-    second = pair.second;
-  }
+  rotate_head(head, position, rotary);
   for (std::size_t i = 0; i < size; ++i)
     out[i] = numerics::from_float(head[i]);
 }

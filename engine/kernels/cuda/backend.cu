@@ -43,6 +43,11 @@ DeviceChoice choose_device() {
                             " devices has compute capability 9.0, which this build is for"};
 }
 
+[[noreturn]] void refuse(const char* operation) {
+  throw BackendError(std::string("the cuda backend does not have ") + operation +
+                     ", which latent attention needs; the cpu backend has it");
+}
+
 class Stream {
  public:
   Stream() { ENGINE_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
@@ -174,6 +179,26 @@ class CudaBackend final : public Backend {
     AttentionArgs chosen = args;
     if (row_invariant_) chosen.phase = Phase::kPrefill;
     attention_.run(out, kv, heads, chosen, rows, advance_, use());
+  }
+  void write_latent(const LowQueries&, const LatentRows&, const LatentShape&, const IndexShape&,
+                    const WriteLatentArgs&, std::size_t) override {
+    refuse("write_latent");
+  }
+  void write_latent_queries(const LatentQueries&, const LatentShape&, const IndexShape&,
+                            const LatentQueriesArgs&, std::size_t) override {
+    refuse("write_latent_queries");
+  }
+  void matmul_heads(bf16*, std::size_t, const bf16*, std::size_t, const ExpertMatrices&,
+                    std::size_t) override {
+    refuse("matmul_heads");
+  }
+  void choose(std::int32_t*, const LatentRows&, const IndexShape&, const ChooseArgs&,
+              std::size_t) override {
+    refuse("choose");
+  }
+  void latent_attention(bf16*, const LatentRows&, const LatentShape&, const LatentAttentionArgs&,
+                        std::size_t) override {
+    refuse("latent_attention");
   }
   void activate(bf16* out, const float* x, std::size_t rows, std::size_t intermediate,
                 numerics::Activation activation) override {

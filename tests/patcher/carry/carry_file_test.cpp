@@ -124,6 +124,33 @@ TEST(Carry, RefusesASecondCopyInTheFunction) {
             "ambiguous: what surrounds the change is there more than once");
 }
 
+// A copy of what stands beside it says nothing where the long run around it is there once.
+TEST(Carry, StaysBetweenItsNeighboursWhereOneHasACopyElsewhere) {
+  const std::string step = "  if (status == NULL)\n    status = unknown(x);\n";
+  const std::string head = "  first(x, 1, 2, 3);\n" + step;
+  const std::string tail = "  if (key)\n    release(key, 4, 5);\n  if (code)\n    tell(code);\n";
+  const std::string own = "  own(x);\n";
+  const std::string copy = "  other(x);\n" + step + "  third(x);\n";
+  EXPECT_EQ(carried(function("f", head + tail), function("f", head + own + tail),
+                    function("f", copy + head + tail)),
+            function("f", copy + head + own + tail));
+}
+
+// What is less deep than the line before it is not at the edge of what that line is in.
+TEST(Carry, StaysBehindABlockThatIsOneLineNow) {
+  const std::string mine = "    if( size > 4 )\n        return -1;\n";
+  const std::string rest =
+      "    for( int i = 0; i < size; i++ )\n    {\n        use( x, i );\n    }\n";
+  const std::string own = "    own( size );\n";
+  EXPECT_EQ(carried(function("f", mine + rest), function("f", mine + own + rest),
+                    function("f",
+                             "  if (size > 4) return -1;\n"
+                             "  for (int i = 0; i < size; i++) {\n    use(x, i);\n  }\n")),
+            function("f",
+                     "  if (size > 4) return -1;\n  own( size );\n"
+                     "  for (int i = 0; i < size; i++) {\n    use(x, i);\n  }\n"));
+}
+
 // The comment that leads a line belongs to it: a table's row is changed as a row.
 TEST(Carry, ChangesALineThatACommentLeads) {
   const std::string rows = "  /* .free = */ NULL, // not owned\n  /* .base = */ base,\n};\n";
