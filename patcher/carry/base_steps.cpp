@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "patcher/base/error.h"
-#include "patcher/base/read_whole.h"
+#include "patcher/base/files.h"
 #include "patcher/foreign/unified.h"
 #include "patcher/import/import_series.h"
 #include "patcher/series/judge.h"

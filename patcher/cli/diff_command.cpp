@@ -1,4 +1,4 @@
-#include "patcher/base/whole_file.h"
+#include "patcher/base/files.h"
 #include "patcher/cli/option_groups.h"
 #include "patcher/cli/trees.h"
 #include "patcher/report/review_page.h"

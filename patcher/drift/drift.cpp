@@ -1,15 +1,16 @@
 #include "patcher/drift/drift.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <atomic>
-#include <future>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
 
-#include "patcher/drift/drift_follower.h"
+#include "patcher/base/parallel.h"
 #include "patcher/git/revision_tree.h"
+#include "patcher/series/judge.h"
 
 namespace patcher {
 namespace {
@@ -77,64 +78,149 @@ size_t find_commits(const std::shared_ptr<const Repository>& repository,
   return touching;
 }
 
-// Follows the strands, those with the most to read first, on as many threads as there are cores.
-class Followers {
+bool same_states(const std::vector<std::string>& paths, const std::vector<FileState>& states,
+                 const FileMap& files) {
+  for (size_t p = 0; p < paths.size(); ++p) {
+    const FileState now = files.get(paths[p]);
+    if (now.unsafe != states[p].unsafe || !same_state(now, states[p])) return false;
+  }
+  return true;
+}
+
+Finding upstream_has_it(const Patch& patch, const Revision& since) {
+  return Finding::of(
+      Verdict::kObsolete, at_line(patch.name),
+      fmt::format("upstream has it since {}: drop the patch", since.commit.substr(0, 12)));
+}
+
+// Takes the patches of a strand along the history. For one thread; borrows the series and writes
+// what becomes of patch i to drift.patches[i] and nothing else.
+//
+// At most commits only the verdict is asked for. Why it is what it is gets looked up where a
+// verdict begins, and where it was found last.
+class Follower {
  public:
-  Followers(const Series& series, std::vector<Strand> strands, Drift& drift,
-            const DriftProgress& progress)
-      : series_(series), strands_(std::move(strands)), drift_(drift), progress_(progress) {
-    const auto work = [](const Strand& s) {
-      return s.commits.size() * s.patches.size() * (s.bytes + 1);
-    };
-    std::stable_sort(strands_.begin(), strands_.end(),
-                     [&](const Strand& a, const Strand& b) { return work(a) > work(b); });
-    for (const Strand& strand : strands_)
-      total_ += strand.commits.size();
+  Follower(std::shared_ptr<const Repository> repository, const Series& series, const Strand& strand,
+           Drift& drift)
+      : repository_(std::move(repository)), series_(series), drift_(drift) {
+    for (const size_t patch : strand.patches)
+      followed_.push_back({.patch = patch});
   }
 
-  // Each thread reads through a repository of its own; all are opened before the first begins,
-  // since opening sets what is global in libgit2.
-  void run(const std::string& directory) {
-    const size_t cores = std::max(1u, std::thread::hardware_concurrency());
-    std::vector<std::shared_ptr<const Repository>> repositories;
-    while (repositories.size() < std::min(cores, strands_.size()))
-      repositories.push_back(Repository::around(directory));
-    std::vector<std::future<void>> workers;
-    for (const auto& own : repositories)
-      workers.push_back(std::async(std::launch::async, [&] { work(own); }));
-    for (std::future<void>& worker : workers)
-      worker.wait();
-    for (std::future<void>& worker : workers)
-      worker.get();
+  // The next commit; those at which no file of the patches changes can be left out.
+  void step(const Revision& at) {
+    FileMap files(std::make_shared<RevisionTree>(repository_, at, sources_));
+    for (Followed& followed : followed_)
+      follow(followed, at, files);
+  }
+
+  // After the last one.
+  void finish() {
+    for (Followed& followed : followed_)
+      explain(followed);
   }
 
  private:
-  void work(const std::shared_ptr<const Repository>& repository) {
-    for (size_t i = next_++; i < strands_.size(); i = next_++) {
-      DriftFollower follower(repository, series_, strands_[i].patches, drift_);
-      for (const size_t c : strands_[i].commits) {
-        follower.step(drift_.history.commits[c]);
-        tell();
+  // What a patch was judged on last and what came out, path by path.
+  struct Memo {
+    std::vector<std::string> paths = {};
+    std::vector<FileState> before = {};
+    std::vector<FileState> after = {};
+  };
+  struct Followed {
+    size_t patch = 0;
+    std::optional<Memo> memo = {};
+    std::optional<FileMap> unexplained = {};  // the tree of the last judgement, if it has no why
+  };
+
+  // Judges the patch on `files` and puts its result there.
+  void follow(Followed& followed, const Revision& at, FileMap& files) {
+    std::optional<Memo>& memo = followed.memo;
+    if (!memo || !same_states(memo->paths, memo->before, files)) {
+      const Patch& patch = series_.patches[followed.patch];
+      const Judgement judgement = judge(patch, files);
+      memo = Memo{.paths = named_paths(patch)};
+      for (const std::string& path : memo->paths) {
+        memo->before.push_back(files.get(path));
+        memo->after.push_back(judgement.after.get(path));
       }
-      follower.finish();
+      ++drift_.patches[followed.patch].judged;
+      note(followed, at, judgement.verdict, files);
+    }
+    for (size_t p = 0; p < memo->paths.size(); ++p)
+      files.put(memo->paths[p], memo->after[p]);
+  }
+
+  void note(Followed& followed, const Revision& at, Verdict verdict, const FileMap& files) {
+    // What is in the tree has been put there by upstream.
+    if (verdict == Verdict::kAlreadyApplied) verdict = Verdict::kObsolete;
+    PatchDrift& drift = drift_.patches[followed.patch];
+    const bool is_news = drift.events.empty() || drift.last().verdict != verdict;
+    const bool has_why = is_refusal(verdict) && verdict != Verdict::kObsolete;
+    if (is_news) {
+      explain(followed);
+      drift.events.push_back({.at = at, .verdict = verdict});
+      DriftEvent& event = drift.events.back();
+      if (verdict == Verdict::kObsolete) event.findings = {upstream_has_it(*drift.patch, at)};
+      if (has_why) event.findings = explained(judge(*drift.patch, files).failures);
+      event.latest = event.findings;
+    } else if (has_why) {
+      // The verdict is as old as it was; where and why will be as of the last of these.
+      followed.unexplained = files;
     }
   }
 
-  void tell() {
-    if (!progress_) return;
-    const std::lock_guard lock(mutex_);
-    progress_(++done_, total_);
+  void explain(Followed& followed) {
+    if (!followed.unexplained) return;
+    PatchDrift& drift = drift_.patches[followed.patch];
+    drift.events.back().latest = explained(judge(*drift.patch, *followed.unexplained).failures);
+    followed.unexplained.reset();
   }
 
+  std::shared_ptr<const Repository> repository_;
   const Series& series_;
-  std::vector<Strand> strands_;
   Drift& drift_;
-  const DriftProgress& progress_;
-  std::atomic<size_t> next_ = 0;
-  std::mutex mutex_;  // of done_, and of who tells
-  size_t done_ = 0;
-  size_t total_ = 0;
+  std::shared_ptr<BlobSources> sources_ = std::make_shared<BlobSources>();
+  std::vector<Followed> followed_;
 };
+
+// Follows the strands, those with the most to read first, on all cores. Each thread reads through a
+// repository of its own; all are opened before the first begins, since opening sets what is global
+// in libgit2.
+void follow(const std::string& directory, const Series& series, std::vector<Strand> strands,
+            Drift& drift, const DriftProgress& progress) {
+  const auto work = [](const Strand& s) {
+    return s.commits.size() * s.patches.size() * (s.bytes + 1);
+  };
+  std::stable_sort(strands.begin(), strands.end(),
+                   [&](const Strand& a, const Strand& b) { return work(a) > work(b); });
+  size_t total = 0;
+  for (const Strand& strand : strands)
+    total += strand.commits.size();
+  const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::shared_ptr<const Repository>> idle;
+  while (idle.size() < std::min(cores, strands.size()))
+    idle.push_back(Repository::around(directory));
+  std::mutex mutex;  // of the idle repositories, of `done`, and of who tells
+  size_t done = 0;
+  parallel_for(strands.size(), [&](size_t i) {
+    std::shared_ptr<const Repository> own;
+    {
+      const std::lock_guard lock(mutex);
+      own = std::move(idle.back());
+      idle.pop_back();
+    }
+    Follower follower(own, series, strands[i], drift);
+    for (const size_t c : strands[i].commits) {
+      follower.step(drift.history.commits[c]);
+      const std::lock_guard lock(mutex);
+      if (progress) progress(++done, total);
+    }
+    follower.finish();
+    const std::lock_guard lock(mutex);
+    idle.push_back(std::move(own));
+  });
+}
 
 }  // namespace
 
@@ -163,7 +249,7 @@ Drift follow_drift(const std::shared_ptr<const Repository>& repository, const Se
     drift.patches.push_back({.patch = &patch});
   std::vector<Strand> strands = strands_of(series);
   drift.touching = find_commits(repository, drift.history.commits, strands);
-  Followers(series, std::move(strands), drift, progress).run(repository->directory());
+  follow(repository->directory(), series, std::move(strands), drift, progress);
   return drift;
 }
 

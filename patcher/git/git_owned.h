@@ -3,6 +3,7 @@
 #include <git2.h>
 
 #include <memory>
+#include <string_view>
 
 namespace patcher {
 
@@ -21,6 +22,12 @@ using GitTree = GitOwned<git_tree, git_tree_free>;
 using GitTreeEntry = GitOwned<git_tree_entry, git_tree_entry_free>;
 using GitBlob = GitOwned<git_blob, git_blob_free>;
 using GitReference = GitOwned<git_reference, git_reference_free>;
+
+// Borrowed of the blob.
+inline std::string_view blob_bytes(const git_blob* blob) {
+  return {static_cast<const char*>(git_blob_rawcontent(blob)),
+          static_cast<size_t>(git_blob_rawsize(blob))};
+}
 
 // Receives what libgit2 returns through its first argument:
 //   GitTree tree;

@@ -5,20 +5,19 @@
 #include <algorithm>
 
 #include "patcher/base/error.h"
-#include "patcher/git/blob_edits.h"
+#include "patcher/text/change_blocks.h"
 
 namespace patcher {
 namespace {
 
 // Re-parses only what changed since `old`, if that is there and has been parsed.
-std::shared_ptr<const Source> next_version(const std::string& path, const BlobSource& old,
-                                           const git_blob* blob) {
-  if (old.source && old.source->has_tree()) {
-    return Source::edited(old.source, edits_between(old.blob.get(), blob));
-  }
-  const auto* bytes = static_cast<const char*>(git_blob_rawcontent(blob));
-  return std::make_shared<Source>(path,
-                                  std::string(bytes, static_cast<size_t>(git_blob_rawsize(blob))));
+std::shared_ptr<const Source> next_version(const std::string& path,
+                                           const std::shared_ptr<const Source>& old,
+                                           std::string_view bytes) {
+  if (!old || !old->has_tree()) return std::make_shared<Source>(path, std::string(bytes));
+  const std::string& before = old->bytes();
+  const auto blocks = change_blocks(before, bytes, Placing::kAnywhere);
+  return Source::edited(old, line_edits(before, bytes, blocks));
 }
 
 bool is_file(git_filemode_t mode) {
@@ -112,9 +111,9 @@ std::optional<std::string> RevisionTree::peek(const std::string& path, size_t mo
       git_blob_lookup(Receive(blob), repository_->get(), &entry.id) != 0) {
     return std::nullopt;
   }
-  const auto size = static_cast<size_t>(git_blob_rawsize(blob.get()));
-  if (size > most) return std::nullopt;
-  return std::string(static_cast<const char*>(git_blob_rawcontent(blob.get())), size);
+  const std::string_view bytes = blob_bytes(blob.get());
+  if (bytes.size() > most) return std::nullopt;
+  return std::string(bytes);
 }
 
 TreeFileId RevisionTree::id_at(const std::string& path) {
@@ -125,12 +124,11 @@ TreeFileId RevisionTree::id_at(const std::string& path) {
 
 std::shared_ptr<const Source> RevisionTree::source(const std::string& path, const git_oid& id) {
   BlobSource& last = (*sources_)[path];
-  if (last.source && git_oid_equal(git_blob_id(last.blob.get()), &id)) return last.source;
+  if (last.source && git_oid_equal(&last.id, &id) != 0) return last.source;
   GitBlob blob;
   check_git(git_blob_lookup(Receive(blob), repository_->get(), &id),
             fmt::format("{}: {}", name_, path));
-  last.source = next_version(path, last, blob.get());
-  last.blob = std::move(blob);
+  last = {id, next_version(path, last.source, blob_bytes(blob.get()))};
   return last.source;
 }
 

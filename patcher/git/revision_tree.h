@@ -13,7 +13,7 @@ namespace patcher {
 // The version of each path that was read last, so that the trees of one history share the parse of
 // a file that did not change between them. For one thread, and the one repository.
 struct BlobSource {
-  GitBlob blob = {};
+  git_oid id = {};
   std::shared_ptr<const Source> source = {};
 };
 using BlobSources = std::map<std::string, BlobSource>;

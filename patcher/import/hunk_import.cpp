@@ -30,7 +30,6 @@ class FileImport {
   FileImport(const Source& before, const std::string& after, const AnchorStyle& style)
       : before_(before),
         after_(after),
-        after_lines_(after),
         least_(style.least_context),
         parameters_(style.parameters),
         blocks_(change_blocks(before.bytes(), after)),
@@ -93,7 +92,7 @@ class FileImport {
 
   std::optional<Hunk> solve(const std::vector<Group>& groups, size_t g) const {
     const Group& group = groups[g];
-    const std::vector<ByteEdit> wanted = only(group);
+    const std::vector<ByteEdit> wanted = line_edits(bytes(), after_, blocks(group));
     const std::vector<ScopeSpec> scopes = scopes_around(before_, blocks(group), parameters_);
     for (const ScopeSpec& scope : scopes) {
       if (auto hunk = smallest(group, room(groups, g), scope, wanted)) return hunk;
@@ -103,26 +102,6 @@ class FileImport {
       if (auto hunk = one_of_many(group, room(groups, g), scope, wanted)) return hunk;
     }
     return std::nullopt;
-  }
-
-  // This group's change alone.
-  std::vector<ByteEdit> only(const Group& group) const {
-    const Lines& lines = before_.lines();
-    const auto old_at = [&](size_t line) {
-      return line < lines.count() ? lines.begin(line) : static_cast<uint32_t>(bytes().size());
-    };
-    const auto new_at = [&](size_t line) {
-      return line < after_lines_.count() ? after_lines_.begin(line)
-                                         : static_cast<uint32_t>(after_.size());
-    };
-    std::vector<ByteEdit> edits;
-    for (size_t b = group.first; b < group.last; ++b) {
-      const ChangeBlock& c = blocks_[b];
-      const uint32_t from = new_at(c.after_begin);
-      edits.push_back({old_at(c.before_begin), old_at(c.before_end),
-                       after_.substr(from, new_at(c.after_end) - from)});
-    }
-    return edits;
   }
 
   const std::string& bytes() const { return before_.bytes(); }
@@ -251,7 +230,6 @@ class FileImport {
 
   const Source& before_;
   const std::string& after_;
-  const Lines after_lines_;
   size_t least_;
   bool parameters_;
   mutable bool in_damage_ = false;  // the last hunk tried had its place, and that does not parse

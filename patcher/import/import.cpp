@@ -18,12 +18,6 @@ namespace {
 
 constexpr size_t kMostLeastContext = 3;
 
-// A tree that has no files but those that are put there.
-class NoFiles : public FileOrigin {
- public:
-  FileState read(const std::string&) override { return {}; }
-};
-
 FileState state_of(const std::string& path, const std::string& bytes, mode_t mode) {
   const mode_t bits = (mode & 0111) != 0 ? 0755 : 0644;
   return {.source = std::make_shared<Source>(path, bytes), .mode = bits};
@@ -32,7 +26,7 @@ FileState state_of(const std::string& path, const std::string& bytes, mode_t mod
 class Importer {
  public:
   explicit Importer(const SourceChange& change)
-      : change_(change), before_(std::make_shared<NoFiles>()), after_(before_) {}
+      : change_(change), before_(std::make_shared<FileOrigin>()), after_(before_) {}
 
   Imported run() {
     for (const FileVersions& file : change_.files)

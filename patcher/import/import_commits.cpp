@@ -89,8 +89,7 @@ class CommitImport {
     if (file.mode == GIT_FILEMODE_COMMIT) return {};
     GitBlob blob;
     check_git(git_blob_lookup(Receive(blob), repository_.get(), &file.id), file.path);
-    return {static_cast<const char*>(git_blob_rawcontent(blob.get())),
-            static_cast<size_t>(git_blob_rawsize(blob.get()))};
+    return std::string(blob_bytes(blob.get()));
   }
 
   const Repository& repository_;

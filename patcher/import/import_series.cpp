@@ -9,8 +9,7 @@
 #include <set>
 
 #include "patcher/base/error.h"
-#include "patcher/base/read_whole.h"
-#include "patcher/base/whole_file.h"
+#include "patcher/base/files.h"
 #include "patcher/series/series.h"
 
 namespace patcher {

@@ -7,8 +7,7 @@
 #include <optional>
 
 #include "patcher/base/error.h"
-#include "patcher/base/read_whole.h"
-#include "patcher/base/whole_file.h"
+#include "patcher/base/files.h"
 #include "patcher/report/diff.h"
 #include "patcher/text/lines.h"
 

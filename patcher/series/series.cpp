@@ -6,7 +6,7 @@
 #include <set>
 
 #include "patcher/base/error.h"
-#include "patcher/base/read_whole.h"
+#include "patcher/base/files.h"
 #include "patcher/foreign/unified.h"
 #include "patcher/text/lines.h"
 

@@ -48,9 +48,11 @@ class TrialRun {
   // parts keep the patch's order.
   bool undoes() const { return rule_ == ScopeRule::kUndo; }
 
-  void fail(Verdict verdict, int line, const std::string& path, std::string message) {
+  // Gives false: what failed is not done.
+  bool fail(Verdict verdict, int line, const std::string& path, std::string message) {
     out_.failures.push_back({.finding = Finding::of(verdict, at_line(patch_.name, line),
                                                     std::move(message), {.file = path})});
+    return false;
   }
 
   FileState get(const std::string& path, int line, bool& usable) {
@@ -72,36 +74,23 @@ class TrialRun {
                    .what = fmt::format("`{}` (line {})", operation_text(op), op.line)};
     bool usable = false;
     const FileState state = get(op.path, op.line, usable);
-    if (usable) {
-      switch (op.kind) {
-        case OpKind::kInstall:
-          part.done = install(op, state);
-          break;
-        case OpKind::kDelete:
-          part.done = remove(op, state);
-          break;
-        case OpKind::kRename:
-          part.done = rename(op, state);
-          break;
-        case OpKind::kMode:
-          part.done = change_mode(op, state);
-          break;
-        case OpKind::kNewline:
-          part.done = change_newline(op, state);
-          break;
-      }
-    }
-    part.changes = part.done;
+    part.done = part.changes = usable && (op.kind == OpKind::kInstall  ? install(op, state)
+                                          : op.kind == OpKind::kRename ? rename(op, state)
+                                                                       : change(op, state));
     out_.parts.push_back(part);
+  }
+
+  bool absent(int line, const std::string& path) {
+    return fail(Verdict::kFileMissing, line, path, "is not in the tree");
   }
 
   bool install(const FileOperation& op, const FileState& state) {
     if (state.exists()) {
       const bool same = state.source->bytes() == op.content;
-      fail(Verdict::kOutdated, op.line, op.path,
-           same ? "is there already"
-                : fmt::format("is there and differs from {}", copy_of(op, "what the diff adds")));
-      return false;
+      return fail(
+          Verdict::kOutdated, op.line, op.path,
+          same ? "is there already"
+               : fmt::format("is there and differs from {}", copy_of(op, "what the diff adds")));
     }
     const mode_t mode = op.executable ? 0755 : 0644;
     out_.after.put(op.path,
@@ -109,75 +98,59 @@ class TrialRun {
     return true;
   }
 
-  bool remove(const FileOperation& op, const FileState& state) {
-    if (!state.exists()) {
-      fail(Verdict::kFileMissing, op.line, op.path, "is not in the tree");
-      return false;
-    }
-    if (state.source->bytes() != op.content) {
-      fail(Verdict::kMissing, op.line, op.path,
-           fmt::format("differs from {}, the copy of what is deleted",
-                       copy_of(op, "the lines of the diff")));
-      return false;
-    }
-    out_.after.put(op.path, {});
-    return true;
-  }
-
-  bool rename(const FileOperation& op, const FileState& state) {
+  bool rename(const FileOperation& op, FileState state) {
     bool usable = false;
     const FileState there = get(op.to, op.line, usable);
     if (!usable) return false;
-    if (!state.exists()) {
-      fail(Verdict::kFileMissing, op.line, op.path, "is not in the tree");
-      return false;
-    }
-    if (there.exists()) {
-      fail(Verdict::kOutdated, op.line, op.to, "is there already");
-      return false;
-    }
-    FileState moved = state;
-    moved.source = std::make_shared<Source>(op.to, state.source->bytes());
-    out_.after.put(op.to, moved);
+    if (!state.exists()) return absent(op.line, op.path);
+    if (there.exists()) return fail(Verdict::kOutdated, op.line, op.to, "is there already");
+    state.source = std::make_shared<Source>(op.to, state.source->bytes());
+    out_.after.put(op.to, std::move(state));
     out_.after.put(op.path, {});
     return true;
   }
 
-  bool change_mode(const FileOperation& op, const FileState& state) {
-    if (!state.exists()) {
-      fail(Verdict::kFileMissing, op.line, op.path, "is not in the tree");
-      return false;
+  // What is done to one file that is there.
+  bool change(const FileOperation& op, FileState state) {
+    if (!state.exists()) return absent(op.line, op.path);
+    const bool good = op.kind == OpKind::kDelete ? remove(op, state)
+                      : op.kind == OpKind::kMode ? change_mode(op, state)
+                                                 : change_newline(op, state);
+    if (good) out_.after.put(op.path, std::move(state));
+    return good;
+  }
+
+  bool remove(const FileOperation& op, FileState& state) {
+    if (state.source->bytes() != op.content) {
+      return fail(Verdict::kMissing, op.line, op.path,
+                  fmt::format("differs from {}, the copy of what is deleted",
+                              copy_of(op, "the lines of the diff")));
     }
-    const bool executable = (state.mode & 0111) != 0;
-    if (executable == op.executable) {
-      fail(Verdict::kOutdated, op.line, op.path,
-           executable ? "is executable already" : "is not executable");
-      return false;
-    }
-    FileState next = state;
-    // Who may read it may execute it, as chmod +x has it with the usual masks.
-    next.mode = executable ? state.mode & ~0111U : state.mode | ((state.mode & 0444) >> 2);
-    out_.after.put(op.path, std::move(next));
+    state = {};
     return true;
   }
 
-  bool change_newline(const FileOperation& op, const FileState& state) {
-    if (!state.exists()) {
-      fail(Verdict::kFileMissing, op.line, op.path, "is not in the tree");
-      return false;
+  bool change_mode(const FileOperation& op, FileState& state) {
+    const bool executable = (state.mode & 0111) != 0;
+    if (executable == op.executable) {
+      return fail(Verdict::kOutdated, op.line, op.path,
+                  executable ? "is executable already" : "is not executable");
     }
+    // Who may read it may execute it, as chmod +x has it with the usual masks.
+    state.mode = executable ? state.mode & ~0111U : state.mode | ((state.mode & 0444) >> 2);
+    return true;
+  }
+
+  bool change_newline(const FileOperation& op, FileState& state) {
     const std::string& bytes = state.source->bytes();
     if (bytes.ends_with('\n') == op.newline || bytes.empty()) {
-      fail(Verdict::kOutdated, op.line, op.path,
-           op.newline ? "ends in a newline already" : "does not end in a newline");
-      return false;
+      return fail(Verdict::kOutdated, op.line, op.path,
+                  op.newline ? "ends in a newline already" : "does not end in a newline");
     }
-    FileState next = state;
     const bool as_said = op.as_said || bytes.find('\n') == std::string::npos;
-    next.source = std::make_shared<Source>(op.path, op.newline && as_said
-                                                        ? bytes + (op.cr ? "\r\n" : "\n")
-                                                        : with_last_newline(bytes, op.newline));
-    out_.after.put(op.path, std::move(next));
+    state.source = std::make_shared<Source>(op.path, op.newline && as_said
+                                                         ? bytes + (op.cr ? "\r\n" : "\n")
+                                                         : with_last_newline(bytes, op.newline));
     return true;
   }
 
@@ -186,9 +159,7 @@ class TrialRun {
   void file(const FileChange& change) {
     bool usable = false;
     const FileState state = get(change.path, change.line, usable);
-    if (usable && !state.exists()) {
-      fail(Verdict::kFileMissing, change.line, change.path, "is not in the tree");
-    }
+    if (usable && !state.exists()) absent(change.line, change.path);
     const auto source = usable ? state.source : nullptr;
     const SectionTrial& tried = cache_.trial(patch_, change, source, rule_);
     out_.parts.insert(out_.parts.end(), tried.parts.begin(), tried.parts.end());

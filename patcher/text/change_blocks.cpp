@@ -6,6 +6,7 @@
 
 #include "patcher/base/error.h"
 #include "patcher/base/libgit2.h"
+#include "patcher/text/lines.h"
 
 namespace patcher {
 namespace {
@@ -78,6 +79,24 @@ std::vector<ChangeBlock> change_blocks(std::string_view before, std::string_view
       *edge += lines;
   }
   return blocks;
+}
+
+std::vector<ByteEdit> line_edits(std::string_view before, std::string_view after,
+                                 std::span<const ChangeBlock> blocks) {
+  const Lines old_lines(before);
+  const Lines new_lines(after);
+  const auto begin = [](const Lines& lines, size_t line, std::string_view text) {
+    return line < lines.count() ? lines.begin(line) : static_cast<uint32_t>(text.size());
+  };
+  std::vector<ByteEdit> edits;
+  for (const ChangeBlock& b : blocks) {
+    const uint32_t from = begin(new_lines, b.after_begin, after);
+    const uint32_t to = begin(new_lines, b.after_end, after);
+    edits.push_back({begin(old_lines, b.before_begin, before),
+                     begin(old_lines, b.before_end, before),
+                     std::string(after.substr(from, to - from))});
+  }
+  return edits;
 }
 
 }  // namespace patcher

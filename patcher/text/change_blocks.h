@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <vector>
+
+#include "patcher/text/edit.h"
 
 namespace patcher {
 
@@ -27,5 +30,8 @@ enum class Placing { kAsGit, kAnywhere };
 // their bytes and line ends are. Throws BrokenEnvironment for what libgit2 cannot compare.
 std::vector<ChangeBlock> change_blocks(std::string_view before, std::string_view after,
                                        Placing placing = Placing::kAsGit);
+// The blocks, runs of changed lines between the two texts, as edits of the first.
+std::vector<ByteEdit> line_edits(std::string_view before, std::string_view after,
+                                 std::span<const ChangeBlock> blocks);
 
 }  // namespace patcher

@@ -2,14 +2,13 @@
 
 #include <git2.h>
 
-#include "patcher/base/error.h"
+#include "patcher/base/libgit2.h"
 
 namespace patcher {
 
 std::optional<std::string> merge_lines(const std::string& base, const std::string& ours,
                                        const std::string& theirs) {
-  static const int started = git_libgit2_init();
-  if (started < 0) throw BrokenEnvironment("libgit2 does not start");
+  start_libgit2();
   const auto input = [](const std::string& text) {
     git_merge_file_input in = GIT_MERGE_FILE_INPUT_INIT;
     in.ptr = text.data();

@@ -12,13 +12,10 @@ class DirectoryFiles : public FileOrigin {
   explicit DirectoryFiles(std::shared_ptr<const TreeRoot> root) : root_(std::move(root)) {}
 
   FileState read(const std::string& path) override {
-    TreeFile file = root_->read(path);
-    FileState state{.mode = file.mode, .unsafe = file.reason, .links = file.links};
-    if (file.status == TreeFile::Status::kRead) {
-      state.source = std::make_shared<Source>(path, std::move(file.bytes));
-      const auto [first, fresh] = identity_.emplace(std::pair(file.device, file.inode), path);
-      if (!fresh) state.same_file = first->second;
-    }
+    FileState state = root_->read(path);
+    if (!state.exists()) return state;
+    const auto [first, fresh] = paths_.emplace(state.identity, path);
+    if (!fresh) state.same_file = first->second;
     return state;
   }
 
@@ -29,7 +26,7 @@ class DirectoryFiles : public FileOrigin {
 
  private:
   std::shared_ptr<const TreeRoot> root_;
-  std::map<std::pair<dev_t, ino_t>, std::string> identity_;
+  std::map<std::pair<dev_t, ino_t>, std::string> paths_;
 };
 
 }  // namespace

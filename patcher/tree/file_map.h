@@ -6,29 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "patcher/syntax/source.h"
 #include "patcher/tree/tree_root.h"
 
 namespace patcher {
 
-// One path in one state of the tree.
-struct FileState {
-  std::shared_ptr<const Source> source = {};  // null: there is no such file
-  mode_t mode = 0644;
-  std::string unsafe = {};  // not empty: the path must not be touched, and why
-  nlink_t links = 1;
-  std::string same_file = {};  // not empty: an earlier read path that is the same file on disk
-
-  bool exists() const { return source != nullptr; }
-};
-
 // Where the files of a tree that no patch has touched come from: a directory, or a revision's
-// objects. FileMap asks for each path once.
+// objects; this one has none. FileMap asks for each path once.
 class FileOrigin {
  public:
   virtual ~FileOrigin() = default;
   // REQUIRES is_safe_path(path). Throws BrokenEnvironment when it cannot be read.
-  virtual FileState read(const std::string& path) = 0;
+  virtual FileState read(const std::string& /*path*/) { return {}; }
   // Its regular files' paths, sorted; never through a link.
   virtual std::vector<std::string> list() { return {}; }
   // The bytes of one of them, if they are at most `most` and can be read.

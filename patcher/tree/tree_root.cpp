@@ -17,18 +17,6 @@
 namespace patcher {
 namespace {
 
-std::string read_all(int fd, const std::string& path) {
-  std::string bytes;
-  char buffer[1 << 16];
-  for (;;) {
-    const ssize_t n = ::read(fd, buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw BrokenEnvironment(fmt::format("{}: {}", path, std::strerror(errno)));
-    if (n == 0) return bytes;
-    bytes.append(buffer, static_cast<size_t>(n));
-  }
-}
-
 struct CloseDirectory {
   void operator()(DIR* stream) const { ::closedir(stream); }
 };
@@ -81,33 +69,31 @@ Descriptor TreeRoot::parent(std::string_view path, bool create) const {
   return here;
 }
 
-TreeFile TreeRoot::read(const std::string& path) const {
+FileState TreeRoot::read(const std::string& path) const {
   const auto unsafe = [&](std::string_view why) {
-    return TreeFile{.status = TreeFile::Status::kUnsafe, .reason = fmt::format("{} {}", path, why)};
+    return FileState{.unsafe = fmt::format("{} {}", path, why)};
   };
+  const auto broken = [&] { return BrokenEnvironment(path + ": " + std::strerror(errno)); };
   const Descriptor directory = parent(path);
   if (!directory) {
     if (errno == ENOENT) return {};
     if (errno == ELOOP || errno == ENOTDIR) return unsafe("goes through a link or a file");
-    throw BrokenEnvironment(fmt::format("{}: {}", path, std::strerror(errno)));
+    throw broken();
   }
   const std::string name(last_component(path));
   struct stat info {};
   if (::fstatat(directory.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
     if (errno == ENOENT) return {};
-    throw BrokenEnvironment(fmt::format("{}: {}", path, std::strerror(errno)));
+    throw broken();
   }
   if (S_ISLNK(info.st_mode)) return unsafe("is a symbolic link");
   if (!S_ISREG(info.st_mode)) return unsafe("is not a regular file");
   const Descriptor file(::openat(directory.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  if (!file) throw BrokenEnvironment(fmt::format("{}: {}", path, std::strerror(errno)));
-  return {.status = TreeFile::Status::kRead,
-          .bytes = read_all(file.get(), path),
+  if (!file) throw broken();
+  return {.source = std::make_shared<Source>(path, read_rest(file, path)),
           .mode = info.st_mode & 07777,
-          .device = info.st_dev,
-          .inode = info.st_ino,
           .links = info.st_nlink,
-          .reason = {}};
+          .identity = {info.st_dev, info.st_ino}};
 }
 
 std::optional<std::string> TreeRoot::peek(const std::string& path, size_t most) const {
@@ -121,7 +107,7 @@ std::optional<std::string> TreeRoot::peek(const std::string& path, size_t most) 
   if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
   if (static_cast<uintmax_t>(info.st_size) > most) return std::nullopt;
   try {
-    return read_all(file.get(), path);
+    return read_rest(file, path);
   } catch (const BrokenEnvironment&) {
     return std::nullopt;
   }

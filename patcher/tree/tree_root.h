@@ -2,25 +2,28 @@
 
 #include <sys/types.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "patcher/base/descriptor.h"
+#include "patcher/base/files.h"
+#include "patcher/syntax/source.h"
 
 namespace patcher {
 
-// What reading one path of the tree gave.
-struct TreeFile {
-  enum class Status { kRead, kMissing, kUnsafe };
-  Status status = Status::kMissing;
-  std::string bytes = {};
+// One path in one state of the tree.
+struct FileState {
+  std::shared_ptr<const Source> source = {};  // null: there is no such file
   mode_t mode = 0644;
-  dev_t device = 0;
-  ino_t inode = 0;
+  std::string unsafe = {};  // not empty: the path must not be touched, and why
   nlink_t links = 1;
-  std::string reason = {};  // kUnsafe: which component is what
+  std::pair<dev_t, ino_t> identity = {};  // of a file on disk
+  std::string same_file = {};  // not empty: an earlier read path that is the same file on disk
+
+  bool exists() const { return source != nullptr; }
 };
 
 // The directory that --root names. Every path is taken component by component from its descriptor
@@ -34,7 +37,7 @@ class TreeRoot {
   const std::string& directory() const { return directory_; }
   int descriptor() const { return root_.get(); }
   // REQUIRES is_safe_path(path). Throws BrokenEnvironment for an I/O error.
-  TreeFile read(const std::string& path) const;
+  FileState read(const std::string& path) const;
   // The bytes of a regular file of at most `most`; nothing for any other, or one that cannot be
   // read.
   std::optional<std::string> peek(const std::string& path, size_t most) const;

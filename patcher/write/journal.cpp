@@ -95,12 +95,12 @@ class Writer {
   }
 
   Recovery recover() {
-    const TreeFile file = root_.read(std::string(kJournalName));
-    if (file.status == TreeFile::Status::kMissing) {
+    const FileState file = root_.read(std::string(kJournalName));
+    if (!file.exists() && file.unsafe.empty()) {
       drop_unborn_journal();
       return Recovery::kNothing;
     }
-    load(file.bytes);
+    load(file.exists() ? file.source->bytes() : "");
     if (journal_.state == "commit") {
       finish();
       return Recovery::kFinished;
@@ -129,11 +129,8 @@ class Writer {
   }
 
   void check_unchanged(const std::string& path, const FileState& seen) const {
-    const TreeFile now = root_.read(path);
-    const bool exists = now.status == TreeFile::Status::kRead;
-    const bool same = exists == seen.exists() &&
-                      (!exists || (now.bytes == seen.source->bytes() && now.mode == seen.mode));
-    if (now.status == TreeFile::Status::kUnsafe || !same) {
+    const FileState now = root_.read(path);
+    if (!now.unsafe.empty() || !same_state(now, seen)) {
       throw BrokenEnvironment(
           fmt::format("{}: changed while the patches were judged", shown(path)));
     }
@@ -310,7 +307,7 @@ class Writer {
 }  // namespace
 
 bool has_journal(const TreeRoot& root) {
-  return root.read(std::string(kJournalName)).status == TreeFile::Status::kRead;
+  return root.read(std::string(kJournalName)).exists();
 }
 
 std::vector<std::string> write_tree(const TreeRoot& root, const FileMap& result,

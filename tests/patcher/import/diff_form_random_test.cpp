@@ -18,11 +18,6 @@ const char* const kLines[] = {"a();",  "\tb(1);", "    b(2);", "",       "}",   
                               "/* c",  " * d",    " */",       "- e: 1", "  f: 2", "// g",
                               "\"h\\", "#if I",   "#endif",    "R\"(",   ")\";",   "j = 1;  "};
 
-class NoFiles : public FileOrigin {
- public:
-  FileState read(const std::string&) override { return {}; }
-};
-
 class RandomDiff {
  public:
   explicit RandomDiff(unsigned seed) : engine_(seed) {}
@@ -81,7 +76,7 @@ class RandomDiff {
 
 // The tree with one side of the change.
 FileMap tree(const SourceChange& change, bool after) {
-  FileMap out(std::make_shared<NoFiles>());
+  FileMap out(std::make_shared<FileOrigin>());
   for (const FileVersions& f : change.files) {
     out.put(f.path_after,
             {.source = std::make_shared<Source>(f.path_after, after ? f.after : f.before),

@@ -7,12 +7,6 @@
 namespace patcher {
 namespace {
 
-// A tree without files.
-class NoFiles : public FileOrigin {
- public:
-  FileState read(const std::string&) override { return {}; }
-};
-
 using Texts = std::map<std::string, std::string>;
 
 Texts texts_of(const FileMap& files) {
@@ -30,7 +24,7 @@ FileState state_of(const std::string& path, const std::string& text) {
 // What is put into a copy is nobody else's, whatever they share.
 TEST(FileMap, CopiesAreIndependent) {
   std::mt19937 rng(1);
-  std::vector<std::pair<FileMap, Texts>> copies{{FileMap(std::make_shared<NoFiles>()), {}}};
+  std::vector<std::pair<FileMap, Texts>> copies{{FileMap(std::make_shared<FileOrigin>()), {}}};
   for (int i = 0; i < 400; ++i) {
     auto [files, texts] = copies[rng() % copies.size()];
     const std::string path = "f" + std::to_string(rng() % 40) + ".txt";

@@ -1,6 +1,9 @@
-#include "patcher/base/whole_file.h"
+#include "patcher/base/files.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -14,6 +17,10 @@ namespace patcher {
 namespace {
 
 namespace fs = std::filesystem;
+
+[[noreturn]] void cannot_read(const std::string& path, const char* why) {
+  throw BrokenEnvironment(fmt::format("{}: cannot be read: {}", path, why));
+}
 
 [[noreturn]] void broken(const std::string& path, const std::string& reason) {
   throw BrokenEnvironment(fmt::format("{}: cannot be written: {}", path, reason));
@@ -29,6 +36,36 @@ int write_to(const fs::path& path, std::string_view text) {
 }
 
 }  // namespace
+
+Descriptor::~Descriptor() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+std::string read_rest(const Descriptor& file, const std::string& name) {
+  struct stat info {};
+  const bool known = ::fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode);
+  std::string bytes(known ? static_cast<size_t>(info.st_size) : 0, '\0');
+  for (size_t size = 0;;) {
+    if (size == bytes.size()) bytes.resize(size + 4096);
+    const ssize_t n = ::read(file.get(), bytes.data() + size, bytes.size() - size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) cannot_read(name, std::strerror(errno));
+    size += static_cast<size_t>(n);
+    if (n > 0) continue;
+    bytes.resize(size);
+    return bytes;
+  }
+}
+
+std::optional<std::string> read_whole(const std::string& path) {
+  // A pipe in its place is not waited for.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
+  struct stat info {};
+  if (!file || ::fstat(file.get(), &info) != 0) cannot_read(path, std::strerror(errno));
+  if (!S_ISREG(info.st_mode)) cannot_read(path, "it is not a regular file");
+  return read_rest(file, path);
+}
 
 void write_whole(const std::string& path, std::string_view text) {
   std::error_code error;
