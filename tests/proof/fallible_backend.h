@@ -93,6 +93,36 @@ class FallibleBackend final : public kernels::Backend {
     step();
     real_->attention(out, kv, heads, args, rows);
   }
+  void write_latent(const kernels::LowQueries& out, const kernels::LatentRows& kept,
+                    const kernels::LatentShape& shape, const kernels::IndexShape& index,
+                    const kernels::WriteLatentArgs& args, std::size_t rows) override {
+    step();
+    real_->write_latent(out, kept, shape, index, args, rows);
+  }
+  void write_latent_queries(const kernels::LatentQueries& out, const kernels::LatentShape& shape,
+                            const kernels::IndexShape& index,
+                            const kernels::LatentQueriesArgs& args, std::size_t rows) override {
+    step();
+    real_->write_latent_queries(out, shape, index, args, rows);
+  }
+  void matmul_heads(kernels::bf16* out, std::size_t out_stride, const kernels::bf16* x,
+                    std::size_t x_stride, const kernels::ExpertMatrices& w,
+                    std::size_t rows) override {
+    step();
+    real_->matmul_heads(out, out_stride, x, x_stride, w, rows);
+  }
+  void choose(std::int32_t* chosen, const kernels::LatentRows& kept,
+              const kernels::IndexShape& index, const kernels::ChooseArgs& args,
+              std::size_t rows) override {
+    step();
+    real_->choose(chosen, kept, index, args, rows);
+  }
+  void latent_attention(kernels::bf16* out, const kernels::LatentRows& kept,
+                        const kernels::LatentShape& shape, const kernels::LatentAttentionArgs& args,
+                        std::size_t rows) override {
+    step();
+    real_->latent_attention(out, kept, shape, args, rows);
+  }
   void activate(bf16* out, const float* x, std::size_t rows, std::size_t intermediate,
                 numerics::Activation activation) override {
     step();
