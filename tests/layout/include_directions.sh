@@ -35,18 +35,22 @@ wrong_includes() {
   includes 'patcher/(write|import)/' "$tree/patcher/report"
   includes 'patcher/git/' "$tree/patcher/series"
   # The cache's module may know the runtime and what is below it.
-  includes '(lane|bench|cli|patcher)/' "$tree/patches"
+  includes '(lane|bench|cli|patcher)/' "$tree/patches" | grep -v "^$tree/patches/parking/" || true
+  # Its sources lie in the rooms that they are installed into.
+  against_order "$tree/patches/parking" '' "${engine_rooms[@]}"
 }
 
 made_up=$(mktemp -d)
 trap 'rm -rf "$made_up"' EXIT
-mkdir -p "$made_up"/engine/{numerics,runtime} "$made_up"/patcher/{base,syntax,report,attic}
+mkdir -p "$made_up"/engine/{numerics,runtime} "$made_up"/patches/parking/runtime "$made_up"/patcher/{base,syntax,report,attic}
 echo '#include "runtime/state.h"' >"$made_up/engine/numerics/wrong.h"
+echo '#include "lane/slots.h"' >"$made_up/patches/parking/runtime/wrong.h"
+echo '#include "lane/slots.h"' >"$made_up/patches/wrong.h"
 echo '#include "numerics/bf16.h"' >"$made_up/engine/runtime/right.h"
 echo '#include "patcher/syntax/source.h"' >"$made_up/patcher/base/wrong.h"
 echo '#include "patcher/write/journal.h"' >"$made_up/patcher/report/wrong.h"
 echo '#include "patcher/base/error.h"' >"$made_up/patcher/syntax/right.h"
-[ "$(wrong_includes "$made_up" | wc -l)" = 4 ] || { echo 'the check itself is broken'; wrong_includes "$made_up"; exit 1; }
+[ "$(wrong_includes "$made_up" | wc -l)" = 6 ] || { echo 'the check itself is broken'; wrong_includes "$made_up"; exit 1; }
 
 wrong=$(wrong_includes "$root")
 if [ -n "$wrong" ]; then

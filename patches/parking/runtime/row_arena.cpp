@@ -1,4 +1,4 @@
-#include "row_arena.h"
+#include "runtime/row_arena.h"
 
 #include <algorithm>
 #include <numeric>

@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-#include "parked_file.h"
+#include "runtime/parked_file.h"
 
 namespace engine::runtime {
 

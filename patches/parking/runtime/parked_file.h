@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
-#include "disk.h"
 #include "kernels/ops.h"
-#include "row_arena.h"
+#include "runtime/disk.h"
+#include "runtime/row_arena.h"
 
 namespace engine::runtime {
 

@@ -1,4 +1,4 @@
-#include "parked_store.h"
+#include "runtime/parked_store.h"
 
 #include <algorithm>
 #include <map>

@@ -1,11 +1,11 @@
-#include "parking.h"
+#include "runtime/parking.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "digest.h"
 #include "numerics/split_k.h"
+#include "runtime/digest.h"
 #include "runtime/error.h"
 #include "runtime/forward.h"
 #include "runtime/stopwatch.h"

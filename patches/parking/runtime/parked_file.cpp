@@ -1,4 +1,4 @@
-#include "parked_file.h"
+#include "runtime/parked_file.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

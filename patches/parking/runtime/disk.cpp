@@ -1,4 +1,4 @@
-#include "disk.h"
+#include "runtime/disk.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

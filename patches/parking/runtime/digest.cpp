@@ -1,4 +1,4 @@
-#include "digest.h"
+#include "runtime/digest.h"
 
 #include <fmt/format.h>
 

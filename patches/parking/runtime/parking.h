@@ -8,8 +8,8 @@
 
 #include <string>
 
-#include "parked_store.h"
 #include "runtime/lane.h"
+#include "runtime/parked_store.h"
 #include "runtime/prefix_cache.h"
 #include "runtime/stats.h"
 
