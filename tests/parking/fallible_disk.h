@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <mutex>
 
 #include "runtime/disk.h"
 
@@ -22,6 +23,7 @@ class FallibleDisk final : public Disk {
  public:
   // The fault begins with the call after `calls` further ones.
   void arm(DiskFault fault, std::size_t calls = 0) {
+    const std::lock_guard lock(mutex_);
     fault_ = fault;
     calls_left_ = calls;
   }
@@ -58,10 +60,14 @@ class FallibleDisk final : public Disk {
 
  private:
   static std::size_t few(std::size_t count) { return std::min<std::size_t>(count, 333); }
-  bool is_on(DiskFault fault) const { return fault_ == fault && calls_left_ == 0; }
+  bool is_on(DiskFault fault) const {
+    const std::lock_guard lock(mutex_);
+    return fault_ == fault && calls_left_ == 0;
+  }
 
   // Counts a call that `fault`, or death, may meet.
   bool fails(DiskFault fault, int error) {
+    const std::lock_guard lock(mutex_);
     if (calls_left_ > 0) {
       --calls_left_;
       half_written_ = false;
@@ -71,6 +77,7 @@ class FallibleDisk final : public Disk {
     return fault_ == fault || fault_ == DiskFault::kKilled;
   }
 
+  mutable std::mutex mutex_;  // the store writes from a thread of its own
   DiskFault fault_ = DiskFault::kNone;
   std::size_t calls_left_ = 0;
   bool half_written_ = false;

@@ -37,7 +37,7 @@ void ParkedLane::open() {
   const std::size_t row_bytes = c.layers * 2 * c.kv_heads * c.head_size * sizeof(kernels::bf16);
   parks.parking.ram_bytes = parking_.ram_rows * row_bytes;
   parks.parking.least_rows = parking_.least_cells * shape_.grid;
-  parks.parking.writes_behind = false;
+  parks.parking.writes_behind = parking_.writes_behind;
   parks.parking.disk = disk_ = std::make_shared<FallibleDisk>();
   if (parking_.disk_bytes > 0) {
     parks.parking.dir = folder_.path();
@@ -189,6 +189,7 @@ void ParkedLane::restart() {
 }
 
 void ParkedLane::damage(std::uint32_t draw) {
+  engine_->parking()->settle();
   std::vector<std::filesystem::path> files;
   for (const auto& file : std::filesystem::directory_iterator(folder_.path()))
     if (file.file_size() > 0) files.push_back(file.path());

@@ -16,6 +16,7 @@ struct ParkingShape {
   std::size_t ram_rows = 0;
   std::size_t disk_bytes = 0;  // 0: no disk
   std::size_t least_cells = 1;
+  bool writes_behind = false;
 };
 
 // How often each thing has happened.

@@ -52,7 +52,7 @@ ParkingShape parking_of_trial(std::uint64_t seed, const LaneShape& lane) {
     case 4:
       return {.ram_rows = 0, .disk_bytes = 1 << 20};
     default:
-      return {.ram_rows = 3 * lane.longest_prompt, .disk_bytes = 64 << 20, .least_cells = 1};
+      return {.ram_rows = 3 * lane.longest_prompt, .disk_bytes = 64 << 20, .writes_behind = true};
   }
 }
 

@@ -169,10 +169,45 @@ TEST_F(ParkingEngine, SlotsAreSavedRestoredAndErased) {
     EXPECT_THAT(fault_of([&] { parking.save(0, name); }), HasSubstr("is no name"));
 }
 
+// The bytes of a row are the same on every backend, and so are the bits.
+TEST_F(ParkingEngine, AFileOfOneBackendIsResumedByTheOther) {
+  std::unique_ptr<kernels::Backend> card;
+  try {
+    card = kernels::make_backend("cuda", {});
+  } catch (const kernels::BackendError& error) {
+    GTEST_SKIP() << error.what();
+  }
+  const Network on_card(loaded().model, *card);
+  const auto take_turns = [&](const Network& writer, const Network& reader) {
+    const auto engine_on = [&](const Network& network) {
+      ParkingOptions parking = disk();
+      parking.writes_behind = false;
+      parking.weights = std::string(32, 'w');
+      return std::make_unique<Engine>(
+          network,
+          EngineOptions{.context = 640, .prompt_rows = kGrid, .parking = parking, .log = {}});
+    };
+    auto engine = engine_on(writer);
+    engine->run(request_of(a, 4));
+    engine->run(request_of(b, 4));
+    engine = nullptr;
+    engine = engine_on(reader);
+    const Request back = request_of(joined(a, random_tokens(50, 3)), 12);
+    const Reply reply = engine->run(back);
+    EXPECT_EQ(reply.stats.parking.unparked, 256u);
+    expect_cold(*engine, back, reply);
+    engine = nullptr;
+    std::filesystem::remove_all(disk().dir);
+  };
+  take_turns(on_card, loaded().network);
+  take_turns(loaded().network, on_card);
+}
+
 TEST_F(ParkingEngine, OptionsThatDoNotGoTogetherAreRefused) {
   EXPECT_THAT(fault_of([&] { make({.dir = folder.path()}); }), HasSubstr("a folder and a size"));
   EXPECT_THAT(fault_of([&] { make({.ram_bytes = std::size_t{1} << 60}); }),
               HasSubstr("more than this machine's"));
+  EXPECT_THAT(fault_of([&] { make({.ram_bytes = 1000}); }), HasSubstr("hold no 64 rows"));
   EXPECT_THAT(fault_of([&] { make({.dir = "/proc/parked", .disk_bytes = 1}); }),
               HasSubstr("/proc/parked: cannot be written"));
   const Environment off("0", nullptr);

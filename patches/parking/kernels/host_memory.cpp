@@ -35,7 +35,8 @@ HostMemory::HostMemory(std::string_view backend, std::size_t bytes) : bytes_(byt
     throw BackendError(std::to_string(bytes) +
                        " bytes of host memory cannot be had: " + std::strerror(errno));
   data_ = static_cast<std::byte*>(memory);
-  madvise(data_, bytes_, MADV_HUGEPAGE);  // fewer pages to lock
+  constexpr std::size_t kLarge = std::size_t{64} << 20;
+  if (bytes >= kLarge) madvise(data_, bytes_, MADV_HUGEPAGE);  // fewer pages to lock
   try {
     lock_pages(backend);
   } catch (...) {

@@ -126,8 +126,8 @@ ParkedStore::Found ParkedStore::fetch(std::size_t id) {
     if (entry->ram) return {entry->ram, false};
     header = entry->file;
   }
-  std::unique_ptr<HeldRows> room = make_room(header->tokens.size());
   try {
+    std::unique_ptr<HeldRows> room = make_room(header->tokens.size());
     auto rows = std::make_shared<const ParkedRows>(
         read_parked_file(disk(), path_of(id), *header, std::move(room)));
     const std::lock_guard lock(mutex_);
@@ -138,7 +138,7 @@ ParkedStore::Found ParkedStore::fetch(std::size_t id) {
     say(damage.what());
     erase(id);
   } catch (
-      const DiskError& error) {  // the file may be whole; it is looked at again at the next start
+      const std::exception& error) {  // the file may be whole: the next start looks at it again
     say(error.what());
     const std::lock_guard lock(mutex_);
     const auto entry = by_id(id);

@@ -63,11 +63,18 @@ ParkedKind kind_of(Lane& lane, const ParkingOptions& options) {
           .row_bytes = row_bytes_of(kept_tensors(lane))};
 }
 
-const ParkingOptions& checked(const ParkingOptions& options, const PrefixCache& cache) {
+const ParkingOptions& checked(const ParkingOptions& options, const Lane& lane,
+                              const PrefixCache& cache) {
   demand(cache.enabled(),
          "parking needs the prefix cache, which TF_GLM53_PREFIX_CACHE=0 turns off");
   demand(options.dir.empty() == (options.disk_bytes == 0),
          "parking on disk needs a folder and a size");
+  std::size_t cell = 0;
+  for (const KeptTensor& tensor : kept_tensors(lane))
+    cell += tensor.row_bytes * lane.state.shape().prompt_rows;
+  demand(options.ram_bytes == 0 || options.ram_bytes >= cell,
+         "{} bytes of memory hold no {} rows, which take {}", options.ram_bytes,
+         lane.state.shape().prompt_rows, cell);
   return options;
 }
 
@@ -106,7 +113,7 @@ Parking::Parking(Lane& lane, PrefixCache& cache, const ParkingOptions& options,
       grid_(lane.state.shape().prompt_rows),
       least_rows_(options.least_rows == 0 ? 2 * grid_ : options.least_rows),
       has_folder_(!options.dir.empty()),
-      store_(kind_of(lane, checked(options, cache)), lane.network.backend().name(), options,
+      store_(kind_of(lane, checked(options, lane, cache)), lane.network.backend().name(), options,
              std::move(log)) {}
 
 ParkingStats Parking::prepare(std::span<const Token> prompt, bool computes_all) {
