@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "patcher/carry/carry_file.h"
+#include "patcher/foreign/unified.h"
 #include "patcher/import/import.h"
 #include "patcher/series/judge.h"
 
@@ -40,7 +41,9 @@ void import(const std::string& path, std::string_view before, std::string_view a
                                                   .after = std::string(after)}}});
   if (made.text.empty() == made.errors.empty()) broken("a patch or an error", made.text);
   if (made.text.empty()) return;
-  const Patch patch = parse_patch("p.patch", made.text);
+  const Patch patch = made.kept_diff.empty()
+                          ? parse_patch("p.patch", made.text)
+                          : patch_of("p.patch", parse_unified("p.patch", made.text));
   if (!patch.usable()) broken("what is written can be read", made.text);
   const FileMap base(std::make_shared<OneFile>(path, before));
   const FileMap result(std::make_shared<OneFile>(path, after));
