@@ -1,4 +1,6 @@
-#include "patcher/cli/option_groups.h"
+#include <CLI/CLI.hpp>
+
+#include "patcher/cli/command.h"
 #include "patcher/cli/trees.h"
 #include "patcher/git/revision_tree.h"
 #include "patcher/series/plan.h"
@@ -27,10 +29,10 @@ class Apply : public Command {
   const Manual& manual() const override { return kApplyManual; }
 
   void add_options(CLI::App& app) override {
-    add_common_options(app, common);
-    add_part_options(app, part_);
-    add_expect_changes(app, run_.expect_changes);
-    add_base_options(app, base_);
+    add_common(app);
+    add_part(app);
+    add_expect_changes(app);
+    add_base(app);
     app.add_flag("--commit", commit_, "One commit a patch on the branch that is checked out");
     app.add_option("--branch", branch_,
                    "With --commit: on this new branch from HEAD; the work tree stays as it is")
@@ -41,18 +43,16 @@ class Apply : public Command {
     return commit_ || branch_.empty() ? "" : "--branch belongs to apply --commit";
   }
 
-  int run(Reporter& report) override {
-    const Series series = load_series(common, part_);
-    if (!series.errors.empty()) return report.malformed(series.errors);
+  int run_on(const Series& series, Reporter& report) override {
     std::vector<Finding> errors;
-    const auto review = base_review(series, common, base_, "", report, errors);
-    if (!errors.empty()) return report.malformed(errors, base_.tree(common));
+    const auto review = base_review(series, options, report, errors);
+    if (!errors.empty()) return report.malformed(errors, options.base_tree());
     return commit_ ? commit(series, review.get(), report) : write(series, review.get(), report);
   }
 
  private:
   int write(const Series& series, Review* review, Reporter& report) {
-    const auto root = std::make_shared<const TreeRoot>(common.root);
+    const auto root = std::make_shared<const TreeRoot>(options.root);
     settle_journal(*root, report);
     const Plan plan = plan_apply(series, FileMap(root), review);
     if (!plan.refused()) run_.written = static_cast<int>(write_tree(*root, plan.result).size());
@@ -60,10 +60,10 @@ class Apply : public Command {
   }
 
   int commit(const Series& series, Review* review, Reporter& report) {
-    const auto repository = Repository::around(common.root);
+    const auto repository = Repository::around(options.root);
     const Revision head = repository->resolve("HEAD");
     const bool on_head = branch_.empty() || is_head(*repository, branch_);
-    if (on_head) settle_journal(TreeRoot(common.root), report);
+    if (on_head) settle_journal(TreeRoot(options.root), report);
     const FileMap tree(std::make_shared<RevisionTree>(repository, head));
     const Plan plan = plan_apply(series, tree, review);
     if (plan.refused()) return report.plan(plan, run_);
@@ -74,9 +74,6 @@ class Apply : public Command {
     return report.plan(plan, run_);
   }
 
-  PartOptions part_;
-  BaseOptions base_;
-  PlanRun run_;
   bool commit_ = false;
   std::string branch_;
 };

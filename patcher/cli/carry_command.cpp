@@ -1,5 +1,7 @@
+#include <CLI/CLI.hpp>
 #include "patcher/carry/carry_series.h"
-#include "patcher/cli/option_groups.h"
+
+#include "patcher/cli/command.h"
 #include "patcher/cli/trees.h"
 
 namespace patcher {
@@ -34,36 +36,32 @@ class Carry : public Command {
   const Manual& manual() const override { return kCarryManual; }
 
   void add_options(CLI::App& app) override {
-    add_common_options(app, common);
-    add_base_options(app, base_);
-    add_follow_moves(app, base_);
-    add_rev(app, rev_);
-    add_out_dir(app, out_dir_, "Write the patches there");
+    add_common(app);
+    add_base(app);
+    add_follow_moves(app);
+    add_rev(app);
+    add_out_dir(app, "Write the patches there");
   }
 
   std::string contradiction() const override {
-    if (!base_.given()) {
+    if (!options.has_base()) {
       return "carry needs --base DIR or --base-rev REV, the tree that the series is for";
     }
-    return out_dir_.empty() ? "carry needs --out-dir DIR, where to write the patches" : "";
+    return options.out_dir.empty() ? "carry needs --out-dir DIR, where to write the patches" : "";
   }
 
-  int run(Reporter& report) override {
-    const Series series = load_series(common, {});
-    if (!series.errors.empty()) return report.malformed(series.errors);
-    const FileMap base = open_tree(base_.tree(common), base_.rev, report, &Reporter::based_on);
-    const FileMap onto = open_tree(common.root, rev_, report, &Reporter::judged);
+  int run_on(const Series& series, Reporter& report) override {
+    const FileMap base =
+        open_tree(options.base_tree(), options.base_rev, report, &Reporter::based_on);
+    const FileMap onto = open_tree(options.root, options.rev, report, &Reporter::judged);
     std::vector<Finding> errors;
-    const auto carried = carry_series(series, base, onto, move_rule(base_), errors);
+    const auto carried = carry_series(series, base, onto, move_rule(options), errors);
     if (!errors.empty()) return report.malformed(errors);
-    write_import(carried_import(carried), out_dir_);
-    return report.carried(carried, out_dir_);
+    write_import(carried_import(carried), options.out_dir);
+    return report.carried(carried, options.out_dir);
   }
 
  private:
-  BaseOptions base_;
-  std::string rev_;
-  std::string out_dir_;
 };
 
 }  // namespace

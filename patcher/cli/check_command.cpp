@@ -1,4 +1,6 @@
-#include "patcher/cli/option_groups.h"
+#include <CLI/CLI.hpp>
+
+#include "patcher/cli/command.h"
 #include "patcher/cli/trees.h"
 #include "patcher/series/plan.h"
 
@@ -39,12 +41,12 @@ class Check : public Command {
   const Manual& manual() const override { return kCheckManual; }
 
   void add_options(CLI::App& app) override {
-    add_common_options(app, common, {"text", "json", "github", "sarif"});
-    add_part_options(app, part_);
-    add_expect_changes(app, run_.expect_changes);
-    add_rev(app, rev_);
-    add_base_options(app, base_);
-    add_follow_moves(app, base_);
+    add_common(app, {"text", "json", "github", "sarif"});
+    add_part(app);
+    add_expect_changes(app);
+    add_rev(app);
+    add_base(app);
+    add_follow_moves(app);
     app.add_flag("--unpatched", unpatched_,
                  "Nobody has applied the series here: a patch that is in the tree is obsolete");
     app.add_option("--diffs", run_.diffs, "Compare with the diffs stored there")
@@ -52,27 +54,22 @@ class Check : public Command {
   }
 
   std::string contradiction() const override {
-    if (base_.follow_moves && !base_.given()) return "--follow-moves belongs to check --base";
+    if (options.follow_moves && !options.has_base())
+      return "--follow-moves belongs to check --base";
     return {};
   }
 
-  int run(Reporter& report) override {
-    const Series series = load_series(common, part_);
-    if (!series.errors.empty()) return report.malformed(series.errors);
+  int run_on(const Series& series, Reporter& report) override {
     std::vector<Finding> errors;
-    const auto review = base_review(series, common, base_, rev_, report, errors);
-    if (!errors.empty()) return report.malformed(errors, base_.tree(common));
-    const FileMap tree = dry_tree(common, rev_, report);
+    const auto review = base_review(series, options, report, errors);
+    if (!errors.empty()) return report.malformed(errors, options.base_tree());
+    const FileMap tree = dry_tree(options, report);
     return report.plan(
         plan_apply(series, tree, review.get(), unpatched_ ? InTree::kUpstream : InTree::kAnybody),
         run_);
   }
 
  private:
-  PartOptions part_;
-  BaseOptions base_;
-  PlanRun run_;
-  std::string rev_;
   bool unpatched_ = false;
 };
 

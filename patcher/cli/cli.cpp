@@ -7,19 +7,19 @@
 namespace patcher {
 namespace {
 
-Format format_of(const CommonOptions& common) {
-  if (common.json || common.format == "json") return Format::kJson;
-  if (common.format == "github") return Format::kGithub;
-  return common.format == "sarif" ? Format::kSarif : Format::kText;
+Format format_of(const Options& options) {
+  if (options.json || options.format == "json") return Format::kJson;
+  if (options.format == "github") return Format::kGithub;
+  return options.format == "sarif" ? Format::kSarif : Format::kText;
 }
 
 Reporter reporter_of(const Command& command, Console& console) {
-  const CommonOptions& common = command.common;
-  return {command.manual().name, format_of(common), {common.root, common.series}, console};
+  const Options& options = command.options;
+  return {command.manual().name, format_of(options), {options.root, options.series}, console};
 }
 
 int run(Command& command, Console& console) {
-  console.use_color(command.common.color);
+  console.use_color(command.options.color);
   Reporter report = reporter_of(command, console);
   try {
     return command.run(report);

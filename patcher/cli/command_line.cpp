@@ -23,96 +23,6 @@ VerbRow row_of(const Manual& manual, const CLI::App& app) {
   return verb;
 }
 
-// A command line by its words, before it is parsed: for what holds whatever its verb is.
-struct Words {
-  std::vector<std::string_view> plain = {};    // neither options nor their values
-  std::vector<std::string_view> options = {};  // the names of those that some verb takes
-  std::vector<const char*> rest = {};          // all but the program's name, the verb and its flags
-  bool apply = false;
-  bool revert = false;
-  bool help = false;
-  bool version = false;
-  // What is wrong with the first value that is none; empty if all are. A script writes
-  // `--rev "$REV"` or `--rev $REV` and means a revision: where the variable is not set, the value
-  // is empty or the next option, and must pass for neither "not given" nor a name.
-  std::string fault = {};
-};
-
-class WordReader {
- public:
-  WordReader(std::span<const char* const> args, const std::vector<VerbRow>& verbs)
-      : args_(args), verbs_(verbs) {}
-
-  Words read() {
-    for (at_ = 1; at_ < args_.size(); ++at_)
-      take(args_[at_]);
-    return std::move(words_);
-  }
-
- private:
-  // The row that a word names, as "--option" or "--option=VALUE"; null if it names none.
-  const OptionRow* named(std::string_view word) const {
-    const std::string_view name = word.substr(0, word.find('='));
-    if (const OptionRow* row = find_option(program_options(), name)) return row;
-    for (const VerbRow& verb : verbs_) {
-      if (const OptionRow* row = find_option(verb.options, name)) return row;
-    }
-    return nullptr;
-  }
-
-  void take(std::string_view word) {
-    if (!word.starts_with('-')) {
-      if (word.empty()) see_value(word, "an argument");
-      words_.plain.push_back(word);
-      if (words_.plain.size() > 1) words_.rest.push_back(args_[at_]);
-      return;
-    }
-    const OptionRow* row = named(word);
-    if (row != nullptr && find_option(program_options(), row->names.front()) != nullptr) {
-      return take_flag(word);
-    }
-    words_.rest.push_back(args_[at_]);
-    if (row == nullptr) return;
-    const size_t equals = word.find('=');
-    words_.options.push_back(word.substr(0, equals));
-    if (row->value.empty()) return;
-    if (equals != std::string_view::npos) {
-      if (equals + 1 == word.size()) see_value("", word.substr(0, equals));
-    } else if (at_ + 1 < args_.size()) {
-      words_.rest.push_back(args_[++at_]);
-      see_value(args_[at_], word);
-    }
-  }
-
-  void take_flag(std::string_view word) {
-    if (word == "--apply") {
-      words_.apply = true;
-    } else if (word == "--revert") {
-      words_.revert = true;
-    } else if (word == "--version") {
-      words_.version = true;
-    } else if (word == "-h" || word == "--help") {
-      words_.help = true;
-    } else {
-      words_.rest.push_back(args_[at_]);  // a flag with a value: the parser's to refuse
-    }
-  }
-
-  void see_value(std::string_view value, std::string_view of) {
-    if (!words_.fault.empty()) return;
-    if (value.empty()) words_.fault = fmt::format("{} has an empty value", of);
-    if (named(value) != nullptr) {
-      words_.fault =
-          fmt::format("{0} has no value: {1} is an option ({0}={1} if it is meant)", of, value);
-    }
-  }
-
-  const std::span<const char* const> args_;
-  const std::vector<VerbRow>& verbs_;
-  Words words_;
-  size_t at_ = 0;
-};
-
 }  // namespace
 
 CommandLine::CommandLine() : app_(std::make_unique<CLI::App>("", "patcher")) {
@@ -133,19 +43,65 @@ CommandLine::CommandLine() : app_(std::make_unique<CLI::App>("", "patcher")) {
 
 CommandLine::~CommandLine() = default;
 
+// The row that a word names, as "--option" or "--option=VALUE"; null if it names none.
+const OptionRow* CommandLine::named(std::string_view word) const {
+  const std::string_view name = word.substr(0, word.find('='));
+  if (const OptionRow* row = find_option(program_options(), name)) return row;
+  for (const VerbRow& verb : verbs_) {
+    if (const OptionRow* row = find_option(verb.options, name)) return row;
+  }
+  return nullptr;
+}
+
+CommandLine::Words CommandLine::read(std::span<const char* const> args) const {
+  Words words;
+  const auto see_value = [&](std::string_view value, std::string_view of) {
+    if (!words.fault.empty()) return;
+    if (value.empty()) words.fault = fmt::format("{} has an empty value", of);
+    if (named(value) != nullptr) {
+      words.fault =
+          fmt::format("{0} has no value: {1} is an option ({0}={1} if it is meant)", of, value);
+    }
+  };
+  for (size_t i = 1; i < args.size(); ++i) {
+    const std::string_view word = args[i];
+    if (!word.starts_with('-')) {
+      if (word.empty()) see_value(word, "an argument");
+      if (!words.plain.empty()) words.rest.push_back(args[i]);
+      words.plain.push_back(word);
+    } else if (const OptionRow* flag = find_option(program_options(), word)) {
+      words.flags.insert(flag->names.back());
+    } else {
+      words.rest.push_back(args[i]);
+      const OptionRow* row = named(word);
+      const size_t equals = word.find('=');
+      // A flag of the program with a value is the parser's to refuse.
+      if (row == nullptr || find_option(program_options(), row->names.back()) != nullptr) continue;
+      words.options.push_back(word.substr(0, equals));
+      if (row->value.empty()) continue;
+      if (equals + 1 == word.size()) see_value("", word.substr(0, equals));
+      if (equals != std::string_view::npos || i + 1 == args.size()) continue;
+      words.rest.push_back(args[++i]);
+      see_value(args[i], word);
+    }
+  }
+  return words;
+}
+
 Asked CommandLine::parse(std::span<const char* const> args) {
-  const Words words = WordReader(args, verbs_).read();
+  const Words words = read(args);
   if (!words.fault.empty()) return {.fault = words.fault};
-  if (words.version) return {.text = version_text()};
+  if (words.flags.contains("--version")) return {.text = version_text()};
   const auto& plain = words.plain;
   const bool tells = !plain.empty() && (plain[0] == "help" || plain[0] == "completion");
-  if (words.help || tells) return tell(plain, words.help);
-  if ((plain.empty() ? 0 : 1) + (words.apply ? 1 : 0) + (words.revert ? 1 : 0) > 1) {
+  const bool help = words.flags.contains("--help");
+  if (help || tells) return tell(plain, help);
+  if (words.flags.size() + (plain.empty() ? 0 : 1) > 1) {
     return {.fault = "give one of: a verb, --apply, --revert"};
   }
-  std::string_view name = plain.empty() ? verbs_.front().manual->name : plain[0];
-  if (words.apply) name = "apply";
-  if (words.revert) name = "revert";
+  const std::string_view name = !words.flags.empty() ? words.flags.begin()->substr(2)
+                                : plain.empty()      ? verbs_.front().manual->name
+                                                     : plain[0];
   const VerbRow* verb = find_verb(verbs_, name);
   if (verb == nullptr) return {.fault = fmt::format("there is no verb `{}`", name)};
   std::string fault = misplaced(words.options, *verb);
@@ -164,11 +120,11 @@ Asked CommandLine::run_verb(std::string_view name, std::vector<const char*> args
   } catch (const CLI::ParseError& e) {
     return {.fault = e.what()};
   }
-  CommonOptions& common = last_->common;
-  if (common.json && common.format != "text" && common.format != "json") {
-    return {.fault = fmt::format("--json and --format {} contradict each other", common.format)};
+  Options& options = last_->options;
+  if (options.json && options.format != "text" && options.format != "json") {
+    return {.fault = fmt::format("--json and --format {} contradict each other", options.format)};
   }
-  if (common.json) common.format = "json";
+  if (options.json) options.format = "json";
   std::string fault = last_->contradiction();
   if (!fault.empty()) return {.fault = std::move(fault)};
   return {.command = last_};

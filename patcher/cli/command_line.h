@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,6 +37,19 @@ class CommandLine {
   const std::vector<VerbRow>& verbs() const { return verbs_; }
 
  private:
+  // A command line by its words, before it is parsed: for what holds whatever its verb is.
+  struct Words {
+    std::vector<std::string_view> plain = {};    // neither options nor their values
+    std::vector<std::string_view> options = {};  // the names of those that some verb takes
+    std::set<std::string_view> flags = {};       // the program's own
+    std::vector<const char*> rest = {};  // all but the verb, these flags and the program's name
+    // What is wrong with the first value that is none; empty if all are. A script writes
+    // `--rev "$REV"` or `--rev $REV` and means a revision: where the variable is not set, the value
+    // is empty or the next option, and must pass for neither "not given" nor a name.
+    std::string fault = {};
+  };
+  const OptionRow* named(std::string_view word) const;
+  Words read(std::span<const char* const> args) const;
   Asked run_verb(std::string_view name, std::vector<const char*> args);
   Asked tell(const std::vector<std::string_view>& plain, bool help) const;
   std::string misplaced(const std::vector<std::string_view>& options, const VerbRow& verb) const;

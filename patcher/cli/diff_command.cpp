@@ -1,5 +1,7 @@
+#include <CLI/CLI.hpp>
 #include "patcher/base/files.h"
-#include "patcher/cli/option_groups.h"
+
+#include "patcher/cli/command.h"
 #include "patcher/cli/trees.h"
 #include "patcher/report/review_page.h"
 #include "patcher/series/plan.h"
@@ -29,10 +31,10 @@ class Diff : public Command {
   const Manual& manual() const override { return kDiffManual; }
 
   void add_options(CLI::App& app) override {
-    add_common_options(app, common);
-    add_part_options(app, part_);
-    add_expect_changes(app, run_.expect_changes);
-    add_rev(app, rev_);
+    add_common(app);
+    add_part(app);
+    add_expect_changes(app);
+    add_rev(app);
     app.add_flag("--stat", stat_, "Counts a file instead of the diff");
     app.add_flag("--side-by-side", side_by_side_, "Before and after in two columns");
     app.add_option("--width", width_, "Columns of --side-by-side; 160 if not given")
@@ -40,24 +42,22 @@ class Diff : public Command {
         ->option_text("N");
     app.add_option("--html", html_, "Write a review page there, one file that needs nothing else")
         ->option_text("FILE");
-    add_out_dir(app, out_dir_, "Write NAME.diff for each patch there");
+    add_out_dir(app, "Write NAME.diff for each patch there");
   }
 
   std::string contradiction() const override {
     const int views = (stat_ ? 1 : 0) + (side_by_side_ ? 1 : 0) + (html_.empty() ? 0 : 1) +
-                      (out_dir_.empty() ? 0 : 1);
+                      (options.out_dir.empty() ? 0 : 1);
     if (views > 1) return "give one of --stat, --side-by-side, --html and --out-dir";
     if (width_ && !side_by_side_) return "--width belongs to --side-by-side";
     return {};
   }
 
-  int run(Reporter& report) override {
-    const Series series = load_series(common, part_);
-    if (!series.errors.empty()) return report.malformed(series.errors);
-    const Plan plan = plan_apply(series, dry_tree(common, rev_, report));
-    if (!out_dir_.empty()) return report.stored(plan, run_, out_dir_);
+  int run_on(const Series& series, Reporter& report) override {
+    const Plan plan = plan_apply(series, dry_tree(options, report));
+    if (!options.out_dir.empty()) return report.stored(plan, run_, options.out_dir);
     if (!html_.empty()) {
-      write_whole(html_, review_page(plan, common.series));
+      write_whole(html_, review_page(plan, options.series));
       return report.plan(plan, run_);
     }
     using Kind = DiffView::Kind;
@@ -66,14 +66,10 @@ class Diff : public Command {
   }
 
  private:
-  PartOptions part_;
-  PlanRun run_;
-  std::string rev_;
   bool stat_ = false;
   bool side_by_side_ = false;
   std::optional<size_t> width_;
   std::string html_;
-  std::string out_dir_;
 };
 
 }  // namespace

@@ -1,4 +1,6 @@
-#include "patcher/cli/option_groups.h"
+#include <CLI/CLI.hpp>
+
+#include "patcher/cli/command.h"
 #include "patcher/drift/drift.h"
 #include "patcher/git/history.h"
 
@@ -20,8 +22,8 @@ class Follow : public Command {
   const Manual& manual() const override { return kDriftManual; }
 
   void add_options(CLI::App& app) override {
-    add_common_options(app, common);
-    add_part_options(app, part_);
+    add_common(app);
+    add_part(app);
     app.add_option("range", ranges_, "The commits after A, up to B")->option_text("A..B");
   }
 
@@ -29,13 +31,11 @@ class Follow : public Command {
     return ranges_.size() == 1 ? "" : "drift needs a range of commits: A..B";
   }
 
-  int run(Reporter& report) override {
-    const Series series = load_series(common, part_);
-    if (!series.errors.empty()) return report.malformed(series.errors);
+  int run_on(const Series& series, Reporter& report) override {
     for (const Patch& patch : series.patches) {
       if (!patch.usable()) return report.malformed(patch.errors);
     }
-    const auto repository = Repository::around(common.root);
+    const auto repository = Repository::around(options.root);
     History history = first_parent_history(*repository, ranges_.front());
     const auto progress = [&](size_t done, size_t total) {
       report.progress(done, total, "versions");
@@ -44,7 +44,6 @@ class Follow : public Command {
   }
 
  private:
-  PartOptions part_;
   std::vector<std::string> ranges_;
 };
 

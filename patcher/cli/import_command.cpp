@@ -2,8 +2,10 @@
 
 #include <filesystem>
 
+#include <CLI/CLI.hpp>
 #include "patcher/base/error.h"
-#include "patcher/cli/option_groups.h"
+
+#include "patcher/cli/command.h"
 #include "patcher/cli/trees.h"
 #include "patcher/import/import_commits.h"
 #include "patcher/import/import_series.h"
@@ -52,9 +54,10 @@ class Import : public Command {
   const Manual& manual() const override { return kImportManual; }
 
   void add_options(CLI::App& app) override {
-    add_common_options(app, common, {"text", "json"}, SeriesUse::kIgnored);
-    add_base_options(app, base_);
-    add_out_dir(app, out_dir_, "Write the patches there");
+    // A wrapper may give it before every verb.
+    add_common(app)->group("");
+    add_base(app);
+    add_out_dir(app, "Write the patches there");
     app.add_option(
            "operands", operands_,
            "Diffs and patch mails, in order; or a commit, or those that B has and A has not")
@@ -63,8 +66,8 @@ class Import : public Command {
 
   std::string contradiction() const override {
     if (operands_.empty()) return "import needs the diffs and mails to read, a commit or A..B";
-    if (out_dir_.empty()) return "import needs --out-dir DIR, where to write the patches";
-    if (!base_.rev.empty() && name_commits(operands_)) {
+    if (options.out_dir.empty()) return "import needs --out-dir DIR, where to write the patches";
+    if (!options.base_rev.empty() && name_commits(operands_)) {
       return "--base-rev is for files: a commit is taken from its own parent";
     }
     return {};
@@ -73,25 +76,23 @@ class Import : public Command {
   int run(Reporter& report) override {
     const SeriesImport made = imported(report);
     if (!made.errors.empty()) return report.malformed(made.errors);
-    write_import(made, out_dir_);
+    write_import(made, options.out_dir);
     std::vector<std::string> names;
     for (const auto& item : made.patches)
       names.push_back(item.name);
-    report.imported(names, out_dir_);
+    report.imported(names, options.out_dir);
     return 0;
   }
 
  private:
   SeriesImport imported(Reporter& report) const {
-    const std::string& tree = base_.tree(common);
+    const std::string& tree = options.base_tree();
     if (name_commits(operands_)) {
       return import_commits(*Repository::around(tree), operands_.front());
     }
-    return import_files(operands_, open_tree(tree, base_.rev, report, &Reporter::based_on));
+    return import_files(operands_, open_tree(tree, options.base_rev, report, &Reporter::based_on));
   }
 
-  BaseOptions base_;
-  std::string out_dir_;
   std::vector<std::string> operands_;
 };
 

@@ -61,10 +61,6 @@ std::string exit_code_table() {
 
 }  // namespace
 
-bool OptionRow::has_name(std::string_view name) const {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 const std::vector<OptionRow>& program_options() {
   static const std::vector<OptionRow> rows = {
       {{"--apply"}, "", "The same as the verb apply"},
@@ -101,8 +97,9 @@ const VerbRow* find_verb(const std::vector<VerbRow>& verbs, std::string_view nam
 }
 
 const OptionRow* find_option(const std::vector<OptionRow>& options, std::string_view name) {
-  const auto it = std::find_if(options.begin(), options.end(),
-                               [&](const OptionRow& o) { return o.has_name(name); });
+  const auto it = std::find_if(options.begin(), options.end(), [&](const OptionRow& o) {
+    return std::find(o.names.begin(), o.names.end(), name) != o.names.end();
+  });
   return it == options.end() ? nullptr : &*it;
 }
 

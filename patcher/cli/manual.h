@@ -20,8 +20,6 @@ struct OptionRow {
   std::vector<std::string> names = {};  // "-h", "--help"
   std::string value = {};               // "FILE", "DIR", "N", "auto|always|never"; empty for a flag
   std::string description = {};
-
-  bool has_name(std::string_view name) const;
 };
 
 struct VerbRow {

@@ -1,4 +1,6 @@
-#include "patcher/cli/option_groups.h"
+#include <CLI/CLI.hpp>
+
+#include "patcher/cli/command.h"
 #include "patcher/cli/trees.h"
 #include "patcher/series/plan.h"
 #include "patcher/write/journal.h"
@@ -19,20 +21,18 @@ class Revert : public Command {
   const Manual& manual() const override { return kRevertManual; }
 
   void add_options(CLI::App& app) override {
-    add_common_options(app, common);
-    add_part_options(app, part_);
-    add_expect_changes(app, run_.expect_changes);
+    add_common(app);
+    add_part(app);
+    add_expect_changes(app);
   }
 
-  int run(Reporter& report) override {
-    const Series series = load_series(common, part_);
-    if (!series.errors.empty()) return report.malformed(series.errors);
-    const auto root = std::make_shared<const TreeRoot>(common.root);
+  int run_on(const Series& series, Reporter& report) override {
+    const auto root = std::make_shared<const TreeRoot>(options.root);
     settle_journal(*root, report);
     const FileMap on_disk(root);
-    if (part_.until) {
-      const Series all = load_series(common, {std::nullopt, part_.allow_empty});
-      const std::vector<Finding> above = applied_above(all, *part_.until, on_disk);
+    if (options.until) {
+      const Series all = load_series(options.series, {}, options.allow_empty);
+      const std::vector<Finding> above = applied_above(all, *options.until, on_disk);
       if (!above.empty()) return report.malformed(above);
     }
     const Plan plan = plan_revert(series, on_disk);
@@ -41,8 +41,6 @@ class Revert : public Command {
   }
 
  private:
-  PartOptions part_;
-  PlanRun run_;
 };
 
 }  // namespace

@@ -12,15 +12,14 @@ namespace patcher {
 namespace {
 
 // The call of carry for the trees and the series of a check or apply with a base.
-std::string call_of_carry(const CommonOptions& common, const BaseOptions& base,
-                          const std::string& rev) {
+std::string call_of_carry(const Options& o) {
   std::string call = "patcher carry";
-  if (base.rev.empty() || base.tree(common) != common.root) call += " --base " + base.directory;
-  if (!base.rev.empty()) call += " --base-rev " + base.rev;
-  call += " --root " + common.root;
-  if (!rev.empty()) call += " --rev " + rev;
-  return fmt::format("{} --series {}{} --out-dir DIR", call, common.series,
-                     base.follow_moves ? " --follow-moves" : "");
+  if (o.base_rev.empty() || o.base_tree() != o.root) call += " --base " + o.base;
+  if (!o.base_rev.empty()) call += " --base-rev " + o.base_rev;
+  call += " --root " + o.root;
+  if (!o.rev.empty()) call += " --rev " + o.rev;
+  return fmt::format("{} --series {}{} --out-dir DIR", call, o.series,
+                     o.follow_moves ? " --follow-moves" : "");
 }
 
 }  // namespace
@@ -34,13 +33,13 @@ FileMap open_tree(const std::string& directory, const std::string& rev, Reporter
   return FileMap(std::make_shared<RevisionTree>(repository, revision));
 }
 
-FileMap dry_tree(const CommonOptions& common, const std::string& rev, Reporter& report) {
-  if (rev.empty() && has_journal(TreeRoot(common.root))) {
+FileMap dry_tree(const Options& options, Reporter& report) {
+  if (options.rev.empty() && has_journal(TreeRoot(options.root))) {
     throw BrokenEnvironment(fmt::format(
         "{}/{}: a run was cut off; `patcher apply` or `revert` finishes or rolls it back first",
-        common.root, kJournalName));
+        options.root, kJournalName));
   }
-  return open_tree(common.root, rev, report, &Reporter::judged);
+  return open_tree(options.root, options.rev, report, &Reporter::judged);
 }
 
 void settle_journal(const TreeRoot& root, Reporter& report) {
@@ -50,23 +49,22 @@ void settle_journal(const TreeRoot& root, Reporter& report) {
                           done == Recovery::kFinished ? "finished" : "rolled back"));
 }
 
-std::unique_ptr<BaseReview> base_review(const Series& series, const CommonOptions& common,
-                                        const BaseOptions& base, const std::string& rev,
+std::unique_ptr<BaseReview> base_review(const Series& series, const Options& options,
                                         Reporter& report, std::vector<Finding>& errors) {
-  if (!base.given()) return nullptr;
-  const FileMap tree = open_tree(base.tree(common), base.rev, report, &Reporter::based_on);
+  if (!options.has_base()) return nullptr;
+  const FileMap tree =
+      open_tree(options.base_tree(), options.base_rev, report, &Reporter::based_on);
   const auto& patches = series.patches;
   if (!std::all_of(patches.begin(), patches.end(), [](const auto& p) { return p.usable(); })) {
     return nullptr;
   }
   std::vector<BaseStep> steps = base_steps(series, tree, errors);
   if (!errors.empty()) return nullptr;
-  return std::make_unique<BaseReview>(std::move(steps), call_of_carry(common, base, rev),
-                                      move_rule(base));
+  return std::make_unique<BaseReview>(std::move(steps), call_of_carry(options), move_rule(options));
 }
 
-MoveRule move_rule(const BaseOptions& base) {
-  return base.follow_moves ? MoveRule::kFollow : MoveRule::kRefuse;
+MoveRule move_rule(const Options& options) {
+  return options.follow_moves ? MoveRule::kFollow : MoveRule::kRefuse;
 }
 
 }  // namespace patcher

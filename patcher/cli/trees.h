@@ -1,12 +1,11 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "patcher/carry/base_review.h"
-#include "patcher/cli/option_groups.h"
+#include "patcher/cli/command.h"
 #include "patcher/report/reporter.h"
 #include "patcher/tree/file_map.h"
 
@@ -21,18 +20,16 @@ FileMap open_tree(const std::string& directory, const std::string& rev, Reporter
 
 // What --root and --rev name, for a run that writes nothing, not even what a killed run left to
 // finish: that is refused.
-FileMap dry_tree(const CommonOptions& common, const std::string& rev, Reporter& report);
+FileMap dry_tree(const Options& options, Reporter& report);
 
 // Finishes or rolls back what a killed run left in the tree, and notes it.
 void settle_journal(const TreeRoot& root, Reporter& report);
 
-// The review of a series against its base, `rev` being what the series is judged on; null where no
-// base is given, or a patch is wrong in itself, which is the plan's to report. `errors` gets what
-// does not fit the base.
-std::unique_ptr<BaseReview> base_review(const Series& series, const CommonOptions& common,
-                                        const BaseOptions& base, const std::string& rev,
+// The review of a series against its base; null where no base is given, or a patch is wrong in
+// itself, which is the plan's to report. `errors` gets what does not fit the base.
+std::unique_ptr<BaseReview> base_review(const Series& series, const Options& options,
                                         Reporter& report, std::vector<Finding>& errors);
 
-MoveRule move_rule(const BaseOptions& base);
+MoveRule move_rule(const Options& options);
 
 }  // namespace patcher

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "patcher/foreign/mail.h"
+#include "patcher/foreign/unified.h"
 #include "patcher/text/lines.h"
 
 namespace patcher {
@@ -46,6 +48,19 @@ bool starts_context_diff(string_view text) {
   return text.starts_with("--- ") && behind_line(text).starts_with("***************");
 }
 
+// A file operation of ours, which no diff knows.
+bool is_operation(string_view line) {
+  if (line.find(" -> ") == string_view::npos) return line.starts_with("delete: ");
+  const string_view key = line.substr(0, line.find(':'));
+  return key == "install" || key == "delete" || key == "rename" || key == "mode" ||
+         key == "newline";
+}
+
+bool any_line(string_view text, bool (*holds)(string_view)) {
+  const auto lines = text_lines(text);
+  return std::any_of(lines.begin(), lines.end(), holds);
+}
+
 }  // namespace
 
 std::optional<HunkHeader> hunk_header(string_view line) {
@@ -59,13 +74,13 @@ std::optional<HunkHeader> hunk_header(string_view line) {
   return h;
 }
 
-bool LinesToCome::take(char mark) {
+bool HunkHeader::take(char mark) {
   const bool old_line = mark == ' ' || mark == '-';
   const bool new_line = mark == ' ' || mark == '+';
-  if (!(old_line || new_line) || (old_line && before_ == 0) || (new_line && after_ == 0))
+  if (!(old_line || new_line) || (old_line && before == 0) || (new_line && after == 0))
     return false;
-  before_ -= old_line ? 1 : 0;
-  after_ -= new_line ? 1 : 0;
+  before -= old_line ? 1 : 0;
+  after -= new_line ? 1 : 0;
   return true;
 }
 
@@ -84,15 +99,14 @@ bool starts_plain_file(string_view text) {
 }
 
 bool starts_hunk(string_view text) {
-  const auto header = hunk_header(first_line(text));
-  if (!header) return false;
-  for (LinesToCome left(*header); left.any();) {
+  auto left = hunk_header(first_line(text));
+  while (left && left->any()) {
     text = behind_line(text);
     if (text.empty()) return false;
     const char mark = trim(first_line(text), "\r\n").empty() ? ' ' : text.front();
-    if (!left.take(mark) && mark != '\\') return false;
+    if (!left->take(mark) && mark != '\\') return false;
   }
-  return true;
+  return left.has_value();
 }
 
 bool starts_diff(string_view text) {
@@ -127,6 +141,27 @@ std::string lost_change(string_view line) {
     return "a binary file's change is not in the diff";
   }
   return {};
+}
+
+bool is_unified(string_view text) {
+  text = without_bom(text);
+  if (text.starts_with("From ") || text.starts_with("diff ") || text.starts_with("Index: ") ||
+      is_mail(text)) {
+    return true;
+  }
+  for (string_view rest = text; !rest.empty();) {
+    const string_view line = first_line(rest);
+    if (is_operation(line)) return false;
+    if (starts_git_file(rest)) return true;
+    rest.remove_prefix(line.size());
+    // Behind the marks' lines the hunk says it: ours has no line numbers.
+    if (line.starts_with("--- ") && rest.starts_with("+++ ")) {
+      const string_view hunk = rest.substr(first_line(rest).size());
+      if (hunk.starts_with("@@")) return hunk.starts_with("@@ -");
+    }
+  }
+  return any_line(text, [](string_view line) { return line.starts_with("@@ -"); }) ||
+         any_line(text, [](string_view line) { return !lost_change(line).empty(); });
 }
 
 }  // namespace patcher

@@ -11,27 +11,16 @@ namespace patcher {
 // "@@ -LINE,COUNT +LINE,COUNT @@ heading"
 struct HunkHeader {
   size_t before_line = 0;
-  size_t before = 0;  // lines
+  size_t before = 0;  // lines, those that are still to come while the hunk is read
   size_t after_line = 0;
   size_t after = 0;
   std::string_view heading = {};
-};
-std::optional<HunkHeader> hunk_header(std::string_view line);
 
-// The lines of a hunk that are still to come behind its header, on either side.
-class LinesToCome {
- public:
-  explicit LinesToCome(const HunkHeader& header) : before_(header.before), after_(header.after) {}
-  size_t before() const { return before_; }
-  size_t after() const { return after_; }
-  bool any() const { return before_ > 0 || after_ > 0; }
+  bool any() const { return before > 0 || after > 0; }
   // Counts a line with this mark. False, and nothing is counted, where none such is to come.
   bool take(char mark);
-
- private:
-  size_t before_;
-  size_t after_;
 };
+std::optional<HunkHeader> hunk_header(std::string_view line);
 
 // The line with its end; nothing of an empty text.
 std::string_view first_line(std::string_view text);

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace patcher {
 
@@ -27,5 +28,17 @@ Mail read_mail(std::string_view text);
 
 // Whether the text begins as a mail does: with header lines, From and Subject among them.
 bool is_mail(std::string_view text);
+
+// A part of a file of mails, and its first line there, from 1.
+struct MailText {
+  std::string_view text = {};
+  int line = 1;
+};
+
+// The mails of an mbox (`git format-patch --stdout` writes one), each with its `From ` line. As git
+// reads it, such a line ends in a time and a year; here a header follows it too, so that a line of
+// prose that begins with `From ` splits nothing. What has no such line is one part, and so is what
+// stands before the first, if it is more than blanks. A byte order mark is no part of the text.
+std::vector<MailText> split_mails(std::string_view text);
 
 }  // namespace patcher

@@ -66,7 +66,8 @@ bool is_unified(std::string_view text);
 UnifiedPatch parse_unified(std::string_view name, std::string_view text,
                            std::optional<size_t> strip = {});
 
-// The patch of each mail of the text (see mbox.h), in order. A text without a mail is one diff.
+// The patch of each mail of the text (see split_mails()), in order. A text without a mail is one
+// diff.
 std::vector<UnifiedPatch> parse_mails(std::string_view name, std::string_view text);
 
 // The diff as a patch of a series, for a tree without its base: a hunk's context and removed lines

@@ -1,6 +1,7 @@
 #include "patcher/foreign/unified_names.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include "patcher/text/lines.h"
@@ -12,45 +13,32 @@ using std::string_view;
 
 namespace {
 
-// Takes "HH:MM" off the begin; nothing when there is none.
-std::optional<int> take_minutes(string_view& text) {
-  const auto digit = [&](size_t i) { return text[i] >= '0' && text[i] <= '9'; };
-  if (text.size() < 4) return std::nullopt;
-  const size_t colon = text[2] == ':' ? 1 : 0;  // a zone is "+0100" or "+01:00"
-  if (text.size() < 4 + colon || !digit(0) || !digit(1) || !digit(2 + colon) || !digit(3 + colon)) {
-    return std::nullopt;
-  }
-  const auto number = [&](size_t i) { return (text[i] - '0') * 10 + (text[i + 1] - '0'); };
-  const int minutes = number(0) * 60 + number(2 + colon);
-  text.remove_prefix(4 + colon);
-  return minutes;
-}
-
 // "1970-01-01 01:00:00.000000000 +0100", or another way to say when the clock began: the time that
 // diff -N gives to a file that is not there.
-bool is_epoch(string_view time) {
-  const bool eve = time.starts_with("1969-12-31 ");
-  if (!eve && !time.starts_with("1970-01-01 ")) return false;
-  time.remove_prefix(11);
-  const auto clock = take_minutes(time);
-  if (!clock || !time.starts_with(":00")) return false;
-  time.remove_prefix(3);
-  if (time.starts_with('.')) {
-    const size_t end = time.find_first_not_of('0', 1);
-    time = end == string_view::npos ? string_view() : time.substr(end);
-  }
-  time = trim(time, " \t\r");
-  const bool behind = time.starts_with('-');
-  if (!behind && !time.starts_with('+')) return false;
-  time.remove_prefix(1);
-  const auto zone = take_minutes(time);
-  constexpr int kDay = 24 * 60;
-  return zone && time.empty() && *clock - (eve ? kDay : 0) == (behind ? -*zone : *zone);
+bool is_epoch(const string& time) {
+  int year = 0, month = 0, day = 0, hours = 0, minutes = 0, end = 0;
+  std::sscanf(time.c_str(), "%4d-%2d-%2d %2d:%2d:00%n", &year, &month, &day, &hours, &minutes,
+              &end);
+  const bool eve = year == 1969 && month == 12 && day == 31;
+  if (end == 0 || !(eve || (year == 1970 && month == 1 && day == 1))) return false;
+  size_t zone = static_cast<size_t>(end);
+  if (time[zone] == '.') zone = time.find_first_not_of('0', zone + 1);
+  zone = time.find_first_not_of(" \t\r", std::min(zone, time.size()));
+  if (zone == string::npos || (time[zone] != '-' && time[zone] != '+')) return false;
+  // A zone is "+0100" or "+01:00".
+  const string clock = time.substr(zone + 1);
+  unsigned h = 0, m = 0;
+  size_t used = 0;
+  const char* form = clock.find(':') == 2 ? "%2u:%2u%zn" : "%2u%2u%zn";
+  if (std::sscanf(clock.c_str(), form, &h, &m, &used) != 2 || used != clock.size()) return false;
+  const int offset = static_cast<int>(h * 60 + m);
+  return hours * 60 + minutes - (eve ? 24 * 60 : 0) == (time[zone] == '-' ? -offset : offset);
 }
 
 bool says_absent(string_view time) {
   time = trim(time, " \t\r");
-  return is_epoch(time) || time.ends_with("(nonexistent)") || time.ends_with("(revision 0)");
+  return is_epoch(string(time)) || time.ends_with("(nonexistent)") ||
+         time.ends_with("(revision 0)");
 }
 
 // "./x" is x.

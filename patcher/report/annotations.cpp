@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "patcher/report/printable.h"
 
@@ -11,23 +12,21 @@ namespace {
 
 using nlohmann::json;
 
-std::string join_path(std::string_view directory, std::string_view path) {
-  while (directory.starts_with("./"))
-    directory.remove_prefix(2);
-  while (directory.size() > 1 && directory.ends_with('/'))
-    directory.remove_suffix(1);
-  if (directory.empty() || directory == ".") return std::string(path);
-  return fmt::format("{}{}{}", directory, directory == "/" ? "" : "/", path);
+namespace fs = std::filesystem;
+
+std::string join_path(const fs::path& directory, const std::string& path) {
+  return (directory / path).lexically_normal().string();
 }
 
-std::string beside(const std::string& series, std::string_view name) {
+std::string beside(const std::string& series, const std::string& name) {
   if (name == series) return series;  // the finding is on the series file itself
-  const size_t slash = series.rfind('/');
-  return join_path(slash == std::string::npos ? "" : series.substr(0, slash + 1), name);
+  return join_path(fs::path(series).parent_path(), name);
 }
 
 // In the tree where the finding knows a place there, else in the patch.
-Place place_of(const Finding& f, const ReportPaths& paths) {
+Place place_of(const Remark& remark, const ReportPaths& paths) {
+  const Finding& f = remark.finding;
+  if (remark.rule == "drift") return at_line(f.origin.file);
   Place place = f.place.file.empty() ? f.origin : f.place;
   place.file =
       f.place.file.empty() ? beside(paths.series, place.file) : join_path(paths.root, place.file);
@@ -141,8 +140,7 @@ std::vector<Remark> drift_remarks(const std::vector<std::string>& messages,
 std::string github_annotations(const std::vector<Remark>& remarks, const ReportPaths& paths) {
   std::string out;
   for (const Remark& r : remarks) {
-    const Place at =
-        r.rule == "drift" ? Place{r.finding.origin.file, 1, 1} : place_of(r.finding, paths);
+    const Place at = place_of(r, paths);
     out +=
         fmt::format("::{} file={},line={},col={},title={}::{}\n", r.error ? "error" : "notice",
                     escaped(at.file, true), at.line, at.column, escaped("patcher " + r.rule, true),
@@ -158,8 +156,7 @@ std::string github_failure(const std::string& what) {
 json sarif_log(const std::vector<Remark>& remarks, const ReportPaths& paths) {
   json results = json::array();
   for (const Remark& r : remarks) {
-    const Place at =
-        r.rule == "drift" ? Place{r.finding.origin.file, 1, 1} : place_of(r.finding, paths);
+    const Place at = place_of(r, paths);
     json result{{"ruleId", r.rule},
                 {"level", r.error ? "error" : "note"},
                 {"message", {{"text", full_message(r.finding, paths)}}},

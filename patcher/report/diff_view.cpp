@@ -7,7 +7,6 @@
 #include "patcher/report/console.h"
 #include "patcher/report/diff.h"
 #include "patcher/report/printable.h"
-#include "patcher/report/text_columns.h"
 #include "patcher/text/align.h"
 
 namespace patcher {

@@ -4,23 +4,14 @@
 #include <array>
 
 #include "patcher/report/printable.h"
+#include "patcher/syntax/code_words.h"
 
 namespace patcher {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-constexpr std::array<std::string_view, 62> kKeywords = {
-    "__constant__", "__device__", "__global__", "__host__", "__shared__", "alignas", "auto",
-    "bool",         "break",      "case",       "catch",    "char",       "class",   "const",
-    "constexpr",    "continue",   "default",    "delete",   "do",         "double",  "else",
-    "enum",         "explicit",   "extern",     "false",    "final",      "float",   "for",
-    "friend",       "if",         "inline",     "int",      "long",       "mutable", "namespace",
-    "new",          "noexcept",   "nullptr",    "operator", "override",   "private", "protected",
-    "public",       "return",     "short",      "signed",   "sizeof",     "static",  "struct",
-    "switch",       "template",   "this",       "throw",    "true",       "try",     "typedef",
-    "typename",     "union",      "unsigned",   "using",    "virtual",    "void"};
-static_assert(std::is_sorted(kKeywords.begin(), kKeywords.end()));
+constexpr std::array<std::string_view, 4> kValues = {"false", "nullptr", "this", "true"};
 
 std::string_view reference(char c) {
   switch (c) {
@@ -45,7 +36,7 @@ char kind_of(const Token& token, std::string_view text) {
   if (word.ends_with('"') || word.ends_with('\'')) return 's';
   if (word[0] >= '0' && word[0] <= '9') return 'n';
   if (token.directive) return 'd';
-  return std::binary_search(kKeywords.begin(), kKeywords.end(), word) ? 'k' : ' ';
+  return (is_word(word) && !is_name(word)) || one_of(kValues, word) ? 'k' : ' ';
 }
 
 }  // namespace
@@ -69,10 +60,7 @@ std::string html_escaped(std::string_view text) {
 
 ColoredLines::ColoredLines(const Source& source)
     : source_(source), kind_(source.bytes().size(), ' ') {
-  if (source.language() != Language::kLines) paint();
-}
-
-void ColoredLines::paint() {
+  if (source.language() == Language::kLines) return;
   for (const Token& token : source_.tokens()) {
     const char kind = kind_of(token, source_.bytes());
     std::fill(kind_.begin() + token.begin, kind_.begin() + token.end, kind);

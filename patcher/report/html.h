@@ -22,8 +22,6 @@ class ColoredLines {
   std::string line(size_t line, const Spans& changed) const;
 
  private:
-  void paint();
-
   const Source& source_;
   std::string kind_;  // of each byte: one of the letters, or a blank
 };

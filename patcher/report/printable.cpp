@@ -1,29 +1,35 @@
 #include "patcher/report/printable.h"
 
+#include <utf8proc.h>
+
 #include <algorithm>
 
 namespace patcher {
+namespace {
+
+struct Character {
+  size_t bytes = 0;  // 0: the text does not begin with UTF-8
+  utf8proc_int32_t code = -1;
+};
+
+Character first_character(std::string_view text) {
+  Character c;
+  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
+  const auto length = utf8proc_iterate(bytes, std::ssize(text), &c.code);
+  if (length > 0) c.bytes = static_cast<size_t>(length);
+  return c;
+}
+
+}  // namespace
 
 size_t character_length(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  if (lead < 0x80) return 1;
-  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || length > text.size()) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((text[i] & 0xC0) != 0x80) return 0;
-  }
-  const auto second = static_cast<unsigned char>(text[1]);
-  const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
-  const bool outside = (lead == 0xED && second > 0x9F) || (lead == 0xF4 && second > 0x8F);
-  return overlong || outside ? 0 : length;
+  return first_character(text).bytes;
 }
 
 bool is_control(std::string_view text) {
-  const auto c = static_cast<unsigned char>(text[0]);
-  if (c < 0x20 || c == 0x7f) return true;
-  const size_t length = character_length(text);
-  if (length == 0) return c >= 0x80 && c < 0xA0;
-  return c == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0;
+  const Character c = first_character(text);
+  if (c.bytes > 0) return utf8proc_category(c.code) == UTF8PROC_CATEGORY_CC;
+  return static_cast<unsigned char>(text[0]) < 0xA0;
 }
 
 std::string printable(std::string_view text, std::string_view kept) {
@@ -35,6 +41,28 @@ std::string printable(std::string_view text, std::string_view kept) {
     text.remove_prefix(length);
   }
   return out;
+}
+
+std::string_view cut_to(std::string_view text, size_t columns) {
+  size_t at = 0;
+  while (at < text.size()) {
+    const Character c = first_character(text.substr(at));
+    const size_t width = c.bytes > 0 ? static_cast<size_t>(utf8proc_charwidth(c.code)) : 1;
+    if (width > columns) break;
+    columns -= width;
+    at += std::max<size_t>(c.bytes, 1);
+  }
+  return text.substr(0, at);
+}
+
+size_t columns_of(std::string_view text) {
+  size_t columns = 0;
+  while (!text.empty()) {
+    const Character c = first_character(text);
+    columns += c.bytes > 0 ? static_cast<size_t>(utf8proc_charwidth(c.code)) : 1;
+    text.remove_prefix(std::max<size_t>(c.bytes, 1));
+  }
+  return columns;
 }
 
 }  // namespace patcher

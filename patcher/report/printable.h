@@ -17,4 +17,12 @@ bool is_control(std::string_view text);
 // none moves the cursor, colours or hides what stands there. Those in `kept` stay.
 std::string printable(std::string_view text, std::string_view kept = "");
 
+// How wide text stands on a terminal: a letter of East Asia or an emoji takes two columns, an
+// accent that combines with the letter before it none. Bytes that are no UTF-8 count one each.
+size_t columns_of(std::string_view text);
+
+// The longest beginning of `text` of at most `columns` columns; whole characters, each with what
+// combines with it.
+std::string_view cut_to(std::string_view text, size_t columns);
+
 }  // namespace patcher

@@ -1,7 +1,7 @@
 // What is read out of diffs and mails as other tools write them, and what is refused by name.
 #include <gtest/gtest.h>
 
-#include "patcher/foreign/mbox.h"
+#include "patcher/foreign/mail.h"
 #include "patcher/foreign/unified.h"
 #include "tests/case_name.h"
 
