@@ -6,32 +6,31 @@ namespace patcher {
 namespace {
 
 struct Row {
-  Verdict verdict;
   int code;
   std::string_view name;
   std::string_view meaning;
 };
 
+// In the order of the verdicts.
 constexpr Row kTable[] = {
-    {Verdict::kApplies, 0, "applies", "every anchor has exactly one place"},
-    {Verdict::kAlreadyApplied, 10, "already_applied", "the tree has it already; nothing to do"},
-    {Verdict::kObsolete, 11, "obsolete", "upstream has the change; drop the patch"},
-    {Verdict::kMissing, 12, "missing", "a scope or an anchor is not there"},
-    {Verdict::kAmbiguous, 13, "ambiguous", "a scope or an anchor is there more than once"},
-    {Verdict::kDamagedParse, 14, "damaged_parse", "the place or the result does not parse"},
-    {Verdict::kFileMissing, 15, "file_missing", "a file to change is not in the tree"},
-    {Verdict::kOverlaps, 16, "overlaps", "two hunks change the same bytes"},
-    {Verdict::kNoEffect, 17, "no_effect", "the patch changes nothing"},
-    {Verdict::kMalformed, 18, "malformed", "the series or a patch file is wrong"},
-    {Verdict::kUnsafePath, 19, "unsafe_path", "a path leaves the tree or goes through a link"},
-    {Verdict::kOutdated, 20, "outdated", "partly applied, or another version is in the tree"},
+    {0, "applies", "every anchor has exactly one place"},
+    {10, "already_applied", "the tree has it already; nothing to do"},
+    {11, "obsolete", "upstream has the change; drop the patch"},
+    {12, "missing", "a scope or an anchor is not there"},
+    {13, "ambiguous", "a scope or an anchor is there more than once"},
+    {14, "damaged_parse", "the place or the result does not parse"},
+    {15, "file_missing", "a file to change is not in the tree"},
+    {16, "overlaps", "two hunks change the same bytes"},
+    {17, "no_effect", "the patch changes nothing"},
+    {18, "malformed", "the series or a patch file is wrong"},
+    {19, "unsafe_path", "a path leaves the tree or goes through a link"},
+    {20, "outdated", "partly applied, or another version is in the tree"},
 };
 
+static_assert(std::size(kTable) == kAllVerdicts.size());
+
 const Row& row(Verdict v) {
-  for (const Row& r : kTable) {
-    if (r.verdict == v) return r;
-  }
-  return kTable[0];
+  return kTable[static_cast<size_t>(v)];
 }
 
 }  // namespace

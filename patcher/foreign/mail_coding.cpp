@@ -4,9 +4,7 @@
 #include <iconv.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <cerrno>
 
 #include "patcher/text/lines.h"
 
@@ -30,45 +28,6 @@ std::string decoded_word(std::string_view word, const std::string& charset, bool
   if (is_ascii_or_utf8(charset)) return bytes;
   return to_utf8(bytes, charset.substr(0, charset.find('*')), error).value_or(bytes);
 }
-
-// iconv's handle for one conversion to UTF-8.
-class Converter {
- public:
-  explicit Converter(const std::string& charset)
-      : handle_(::iconv_open("UTF-8", charset.c_str())) {}
-  ~Converter() {
-    if (known()) ::iconv_close(handle_);
-  }
-  Converter(const Converter&) = delete;
-  Converter& operator=(const Converter&) = delete;
-
-  bool known() const { return handle_ != reinterpret_cast<iconv_t>(-1); }
-
-  std::optional<std::string> run(std::string_view text) {
-    std::string bytes(text);
-    char* from = bytes.data();
-    size_t left = bytes.size();
-    std::string out;
-    while (left > 0) {
-      if (!step(&from, &left, out)) return std::nullopt;
-    }
-    step(nullptr, nullptr, out);
-    return out;
-  }
-
- private:
-  bool step(char** from, size_t* left, std::string& out) {
-    std::array<char, 4096> piece{};
-    char* to = piece.data();
-    size_t room = piece.size();
-    const bool good = ::iconv(handle_, from, left, &to, &room) != static_cast<size_t>(-1);
-    const bool full = !good && errno == E2BIG && room < piece.size();
-    out.append(piece.data(), piece.size() - room);
-    return good || full;
-  }
-
-  iconv_t handle_;
-};
 
 // Nothing that iconv reads as more than a name.
 bool is_charset_name(std::string_view name) {
@@ -146,16 +105,26 @@ std::string unflowed(std::string_view text, bool delsp) {
 
 std::optional<std::string> to_utf8(std::string_view text, const std::string& charset,
                                    std::string& error) {
-  if (is_charset_name(charset)) {
-    Converter converter(charset);
-    if (converter.known()) {
-      auto out = converter.run(text);
-      if (!out)
-        error = fmt::format("the mail has bytes that are none of its charset `{}`", charset);
-      return out;
-    }
+  const iconv_t none = reinterpret_cast<iconv_t>(-1);
+  const iconv_t converter =
+      is_charset_name(charset) ? ::iconv_open("UTF-8", charset.c_str()) : none;
+  if (converter == none) {
+    error = fmt::format("the mail's charset `{}` is not known", charset);
+    return std::nullopt;
   }
-  error = fmt::format("the mail's charset `{}` is not known", charset);
+  std::string bytes(text);
+  std::string out(bytes.size() * 4 + 16, '\0');  // more than any charset's letters take
+  char* from = bytes.data();
+  char* to = out.data();
+  size_t left = bytes.size();
+  size_t room = out.size();
+  constexpr auto kFailed = static_cast<size_t>(-1);
+  const bool good = ::iconv(converter, &from, &left, &to, &room) != kFailed &&
+                    ::iconv(converter, nullptr, nullptr, &to, &room) != kFailed;
+  ::iconv_close(converter);
+  out.resize(out.size() - room);
+  if (good) return out;
+  error = fmt::format("the mail has bytes that are none of its charset `{}`", charset);
   return std::nullopt;
 }
 

@@ -28,16 +28,6 @@ GitCommit look_up(const Repository& repository, const git_oid& id, std::string_v
   return commit;
 }
 
-Revision revision_of(const git_commit* commit) {
-  const char* summary = git_commit_summary(const_cast<git_commit*>(commit));
-  Revision out{.tree = *git_commit_tree_id(commit),
-               .commit = hex(*git_commit_id(commit)),
-               .summary = summary != nullptr ? summary : "",
-               .seconds = git_commit_time(commit)};
-  out.asked = out.commit;
-  return out;
-}
-
 struct Range {
   Revision from;
   Revision to;
@@ -53,19 +43,13 @@ Range parse_range(const Repository& repository, const std::string& range) {
           .to = resolve_commit(repository, last.empty() ? "HEAD" : last)};
 }
 
-git_oid id_of(const Revision& commit) {
-  git_oid id;
-  check_git(git_oid_fromstr(&id, commit.commit.c_str()), commit.commit);
-  return id;
-}
-
 // `to` and its first parents down to the first that `last` takes, which is in it too; newest first.
 // Nothing when the line ends before.
 template <typename Last>
 std::optional<std::vector<Revision>> line_down_to(const Repository& repository, const Revision& to,
                                                   Last last) {
   std::vector<Revision> line;
-  git_oid id = id_of(to);
+  git_oid id = to.id();
   for (std::string after = to.asked;;) {
     const GitCommit commit = look_up(repository, id, after);
     line.push_back(revision_of(commit.get()));
@@ -79,10 +63,10 @@ std::optional<std::vector<Revision>> line_down_to(const Repository& repository, 
 // The line from B down to the first commit that can be reached from A.
 std::optional<std::vector<Revision>> line_to_fork(const Repository& repository, const Range& ends,
                                                   const std::string& range) {
-  const git_oid from = id_of(ends.from);
+  const git_oid from = ends.from.id();
   return line_down_to(repository, ends.to, [&](const Revision& commit) {
     if (commit.commit == ends.from.commit) return true;
-    const git_oid id = id_of(commit);
+    const git_oid id = commit.id();
     const int reached = git_graph_descendant_of(repository.get(), &from, &id);
     // In a shallow clone what lies behind A is not known; then A has to be met.
     if (reached != GIT_ENOTFOUND) check_git(reached, range);

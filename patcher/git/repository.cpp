@@ -67,6 +67,22 @@ std::string Revision::display() const {
   return commit.empty() ? asked : fmt::format("{} ({})", asked, commit.substr(0, 12));
 }
 
+git_oid Revision::id() const {
+  git_oid out;
+  check_git(git_oid_fromstr(&out, commit.c_str()), commit);
+  return out;
+}
+
+Revision revision_of(git_commit* commit) {
+  const char* summary = git_commit_summary(commit);
+  Revision out{.tree = *git_commit_tree_id(commit),
+               .commit = hex(*git_commit_id(commit)),
+               .summary = summary != nullptr ? summary : "",
+               .seconds = git_commit_time(commit)};
+  out.asked = out.commit;
+  return out;
+}
+
 Repository::Repository(GitRepository repository, std::string directory)
     : repository_(std::move(repository)),
       directory_(std::move(directory)),
@@ -98,16 +114,12 @@ Revision Repository::resolve(const std::string& rev) const {
   if (git_object_peel(Receive(tree), named.get(), GIT_OBJECT_TREE) < 0) {
     throw BrokenEnvironment(fmt::format("{}: names no commit or directory", rev));
   }
-  Revision out{.asked = rev, .tree = *git_object_id(tree.get())};
+  Revision out;
   GitObject commit;
-  if (git_object_peel(Receive(commit), named.get(), GIT_OBJECT_COMMIT) == 0) {
-    out.commit = hex(*git_object_id(commit.get()));
-    auto* raw = reinterpret_cast<git_commit*>(commit.get());
-    const char* summary = git_commit_summary(raw);
-    out.summary = summary != nullptr ? summary : "";
-    out.seconds = git_commit_time(raw);
-  }
-  out.is_whole = !out.commit.empty();
+  out.is_whole = git_object_peel(Receive(commit), named.get(), GIT_OBJECT_COMMIT) == 0;
+  if (out.is_whole) out = revision_of(reinterpret_cast<git_commit*>(commit.get()));
+  out.asked = rev;
+  out.tree = *git_object_id(tree.get());
   return out;
 }
 

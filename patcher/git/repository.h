@@ -20,11 +20,13 @@ struct Revision {
 
   // "main (0123456789ab)".
   std::string display() const;
+  // Of the commit. REQUIRES that there is one.
+  git_oid id() const;
 };
 
 // A git repository, read and written through libgit2: no hook, filter, attribute or other program
 // ever runs, and nothing of the user's or the system's git configuration decides anything, but for
-// the author's name (see identity()). Which of them owns its directory does not matter either,
+// the author's name (see commit_chain). Which of them owns its directory does not matter either,
 // since nothing in it is obeyed.
 class Repository {
  public:
@@ -57,5 +59,7 @@ class Repository {
 // Throws BrokenEnvironment with libgit2's reason behind `asked` when `code` is an error.
 void check_git(int code, std::string_view asked);
 std::string hex(const git_oid& id);
+// The commit, asked for by its name.
+Revision revision_of(git_commit* commit);
 
 }  // namespace patcher

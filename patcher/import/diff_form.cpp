@@ -1,11 +1,8 @@
 #include "patcher/import/diff_form.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
 
-#include "patcher/base/libgit2.h"
 #include "patcher/patch/patch_text.h"
 #include "patcher/text/line_diff.h"
 #include "patcher/text/lines.h"
@@ -28,25 +25,11 @@ std::string heading(const Lines& lines, size_t before_line) {
 }
 
 void add_file(const FileVersions& file, std::string& out) {
-  const bool made = file.path_before.empty();
-  const bool gone = file.path_after.empty();
-  const std::string& before = made ? file.path_after : file.path_before;
-  const std::string& after = gone ? file.path_before : file.path_after;
-  out += fmt::format("diff --git a/{} b/{}\n", before, after);
-  if (made) {
-    out += fmt::format("new file mode {}\n", file_mode(file.mode_after));
-  } else if (gone) {
-    out += fmt::format("deleted file mode {}\n", file_mode(file.mode_before));
-  } else if (file_mode(file.mode_before) != file_mode(file.mode_after)) {
-    out += fmt::format("old mode {}\nnew mode {}\n", file_mode(file.mode_before),
-                       file_mode(file.mode_after));
-  }
-  if (before != after) out += fmt::format("rename from {}\nrename to {}\n", before, after);
-  if (file.before == file.after) return;
-  out += fmt::format("index {}..{}\n", made ? std::string(40, '0') : blob_name(file.before),
-                     gone ? std::string(40, '0') : blob_name(file.after));
-  out += made ? "--- /dev/null\n" : fmt::format("--- a/{}\n", before);
-  out += gone ? "+++ /dev/null\n" : fmt::format("+++ b/{}\n", after);
+  DiffSide before{.path = file.path_before, .bytes = file.before, .mode = file.mode_before};
+  DiffSide after{.path = file.path_after, .bytes = file.after, .mode = file.mode_after};
+  if (file.path_before.empty()) before = {.path = file.path_after};
+  if (file.path_after.empty()) after = {.path = file.path_before};
+  out += file_header(before, after, /*named=*/true);
   const Lines lines(file.before);
   for (const DiffHunk& hunk : diff_hunks(file.before, file.after))
     out += hunk_header(hunk) + heading(lines, hunk.before_line) + "\n" + hunk_body(hunk);

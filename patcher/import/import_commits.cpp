@@ -29,8 +29,7 @@ class CommitImport {
 
  private:
   void read_commit() {
-    git_oid id;
-    check_git(git_oid_fromstr(&id, revision_.commit.c_str()), revision_.commit);
+    const git_oid id = revision_.id();
     check_git(git_commit_lookup(Receive(commit_), repository_.get(), &id), revision_.display());
     change_.subject = revision_.summary;
     const char* body = git_commit_body(commit_.get());

@@ -28,37 +28,29 @@ std::optional<FileVersions> versions_of(const UnifiedFile& f, const std::string&
                                         const FileMap& base, std::vector<Finding>& errors,
                                         LineRule rule) {
   FileVersions v{.path_before = f.path_before, .path_after = f.path_after};
-  v.mode_after = f.mode_after.value_or(0644);
-  const FileState state = base.get(f.path_before.empty() ? f.path_after : f.path_before);
+  const std::string& path = f.path_before.empty() ? f.path_after : f.path_before;
+  const auto fail = [&](Verdict verdict, int line, std::string message) {
+    errors.push_back(problem(verdict, name, line, path, std::move(message)));
+    return std::nullopt;
+  };
+  const FileState state = base.get(path);
+  v.mode_after = f.mode_after.value_or(state.exists() ? state.mode : 0644);
   if (f.path_before.empty() || (f.may_be_new && !state.exists())) {
     if (state.exists()) {
-      errors.push_back(problem(Verdict::kOutdated, name, f.line, f.path_after,
-                               "is in the base already, and the diff makes it"));
-      return std::nullopt;
+      return fail(Verdict::kOutdated, f.line, "is in the base already, and the diff makes it");
     }
     v.path_before.clear();
     v.after = f.side('+');
     return v;
   }
-  if (!state.exists()) {
-    errors.push_back(
-        problem(Verdict::kFileMissing, name, f.line, f.path_before, "is not in the base"));
-    return std::nullopt;
-  }
+  if (!state.exists()) return fail(Verdict::kFileMissing, f.line, "is not in the base");
   v.before = state.source->bytes();
   v.mode_before = state.mode;
-  v.mode_after = f.mode_after.value_or(state.mode);
   const Redone redone = redo_hunks(f, v.before, rule);
-  if (redone.misfit_line != 0) {
-    errors.push_back(
-        problem(Verdict::kMissing, name, redone.misfit_line, f.path_before, redone.misfit));
-    return std::nullopt;
-  }
+  if (redone.misfit_line != 0) return fail(Verdict::kMissing, redone.misfit_line, redone.misfit);
   v.after = redone.after;
   if (f.path_after.empty() && !v.after.empty()) {
-    errors.push_back(problem(Verdict::kMissing, name, f.line, f.path_before,
-                             "the diff deletes the file but not all of its lines"));
-    return std::nullopt;
+    return fail(Verdict::kMissing, f.line, "the diff deletes the file but not all of its lines");
   }
   return v;
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "patcher/report/printable.h"
+#include "patcher/text/printable.h"
 
 namespace patcher {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "patcher/report/printable.h"
+#include "patcher/text/printable.h"
 
 namespace patcher {
 namespace {

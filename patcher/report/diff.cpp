@@ -2,34 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "patcher/base/libgit2.h"
-#include "patcher/report/printable.h"
+#include "patcher/text/printable.h"
 
 namespace patcher {
 namespace {
 
 std::string_view bytes_of(const FileState& state) {
   return state.exists() ? std::string_view(state.source->bytes()) : std::string_view();
-}
-
-// As git writes a path in a diff: in quotes, with C's escapes, where it would not be read back.
-std::string git_path(const std::string& path) {
-  std::string out;
-  for (std::string_view rest = path; !rest.empty();) {
-    const size_t length = std::max<size_t>(character_length(rest), 1);
-    if (rest[0] == '"' || rest[0] == '\\') {
-      out += fmt::format("\\{}", rest[0]);
-    } else if (is_control(rest)) {
-      for (char c : rest.substr(0, length))
-        out += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
-    } else {
-      out += rest.substr(0, length);
-    }
-    rest.remove_prefix(length);
-  }
-  return out == path ? path : "\"" + out + "\"";
 }
 
 }  // namespace
@@ -66,20 +45,12 @@ std::vector<PatchedFile> changed_files(const PatchPlan& patch) {
 }
 
 std::string file_header(const PatchedFile& file) {
-  const std::string before = git_path("a/" + file.path);
-  const std::string after = git_path("b/" + file.path);
-  std::string out = fmt::format("diff --git {} {}\n", before, after);
-  if (!file.before.exists()) {
-    out += fmt::format("new file mode {}\n", file_mode(file.after.mode));
-  } else if (!file.after.exists()) {
-    out += fmt::format("deleted file mode {}\n", file_mode(file.before.mode));
-  } else if (file_mode(file.before.mode) != file_mode(file.after.mode)) {
-    out += fmt::format("old mode {}\nnew mode {}\n", file_mode(file.before.mode),
-                       file_mode(file.after.mode));
-  }
-  if (file.old_bytes() == file.new_bytes()) return out;
-  out += fmt::format("--- {}\n", file.before.exists() ? before : "/dev/null");
-  return out + fmt::format("+++ {}\n", file.after.exists() ? after : "/dev/null");
+  const auto side = [&](const FileState& state) {
+    DiffSide out{.path = file.path, .mode = state.mode};
+    if (state.exists()) out.bytes = state.source->bytes();
+    return out;
+  };
+  return file_header(side(file.before), side(file.after));
 }
 
 std::string patch_diff(const PatchPlan& patch) {

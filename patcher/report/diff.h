@@ -28,8 +28,7 @@ struct PatchedFile {
 std::vector<PatchedFile> files_of(const PatchPlan& patch);
 std::vector<PatchedFile> changed_files(const PatchPlan& patch);
 
-// The lines of a file's diff before its first hunk: "diff --git", modes, "---" and "+++". A path
-// with control characters, quotes or backslashes is quoted as git quotes it.
+// The lines of a file's diff before its first hunk.
 std::string file_header(const PatchedFile& file);
 
 // The unified diff of one patch, which `git apply` accepts. It is made here so that no git

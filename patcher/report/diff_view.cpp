@@ -6,8 +6,8 @@
 
 #include "patcher/report/console.h"
 #include "patcher/report/diff.h"
-#include "patcher/report/printable.h"
 #include "patcher/text/align.h"
+#include "patcher/text/printable.h"
 
 namespace patcher {
 namespace {

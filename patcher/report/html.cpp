@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "patcher/report/printable.h"
 #include "patcher/syntax/code_words.h"
+#include "patcher/text/printable.h"
 
 namespace patcher {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "patcher/report/diff.h"
-#include "patcher/report/printable.h"
+#include "patcher/text/printable.h"
 
 namespace patcher {
 namespace {

@@ -6,9 +6,9 @@
 #include "patcher/report/diff.h"
 #include "patcher/report/diff_view.h"
 #include "patcher/report/json_report.h"
-#include "patcher/report/printable.h"
 #include "patcher/report/stored_diffs.h"
 #include "patcher/report/text_report.h"
+#include "patcher/text/printable.h"
 
 namespace patcher {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "patcher/base/counted.h"
 #include "patcher/report/diff.h"
-#include "patcher/report/printable.h"
+#include "patcher/text/printable.h"
 
 namespace patcher {
 namespace {

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "patcher/base/libgit2.h"
 #include "patcher/text/change_blocks.h"
 #include "patcher/text/lines.h"
+#include "patcher/text/printable.h"
 
 namespace patcher {
 namespace {
@@ -64,6 +66,24 @@ class HunkBuilder {
   std::vector<DiffHunk> hunks_;
 };
 
+// As git writes a path in a diff: in quotes, with C's escapes, where it would not be read back.
+std::string git_path(const std::string& path) {
+  std::string out;
+  for (std::string_view rest = path; !rest.empty();) {
+    const size_t length = std::max<size_t>(character_length(rest), 1);
+    if (rest[0] == '"' || rest[0] == '\\') {
+      out += fmt::format("\\{}", rest[0]);
+    } else if (is_control(rest)) {
+      for (char c : rest.substr(0, length))
+        out += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+    } else {
+      out += rest.substr(0, length);
+    }
+    rest.remove_prefix(length);
+  }
+  return out == path ? path : "\"" + out + "\"";
+}
+
 }  // namespace
 
 std::vector<DiffHunk> diff_hunks(std::string_view before, std::string_view after) {
@@ -91,6 +111,30 @@ std::string hunk_body(const DiffHunk& hunk) {
     if (!line.text.ends_with('\n')) out += "\n\\ No newline at end of file\n";
   }
   return out;
+}
+
+std::string file_header(const DiffSide& before, const DiffSide& after, bool named) {
+  const std::string a = git_path("a/" + before.path);
+  const std::string b = git_path("b/" + after.path);
+  std::string out = fmt::format("diff --git {} {}\n", a, b);
+  if (!before.bytes) {
+    out += fmt::format("new file mode {}\n", file_mode(after.mode));
+  } else if (!after.bytes) {
+    out += fmt::format("deleted file mode {}\n", file_mode(before.mode));
+  } else if (file_mode(before.mode) != file_mode(after.mode)) {
+    out += fmt::format("old mode {}\nnew mode {}\n", file_mode(before.mode), file_mode(after.mode));
+  }
+  if (before.path != after.path) {
+    out +=
+        fmt::format("rename from {}\nrename to {}\n", git_path(before.path), git_path(after.path));
+  }
+  if (before.bytes.value_or("") == after.bytes.value_or("")) return out;
+  const auto name = [](const DiffSide& side) {
+    return side.bytes ? blob_name(*side.bytes) : std::string(40, '0');
+  };
+  if (named) out += fmt::format("index {}..{}\n", name(before), name(after));
+  return out + fmt::format("--- {}\n+++ {}\n", before.bytes ? a : "/dev/null",
+                           after.bytes ? b : "/dev/null");
 }
 
 DiffCount count_changes(std::string_view before, std::string_view after) {

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +33,18 @@ std::string hunk_header(const DiffHunk& hunk);
 
 // The hunk's lines as a unified diff has them, each behind its kind.
 std::string hunk_body(const DiffHunk& hunk);
+
+// A file on one side of a diff; without bytes there is none, and the path is the other side's.
+struct DiffSide {
+  std::string path = {};
+  std::optional<std::string_view> bytes = {};
+  mode_t mode = 0644;
+};
+
+// The lines of a file's diff before its first hunk: "diff --git", modes, a rename, "---" and "+++",
+// and with `named` the index line that names the bytes of both sides. A path with control
+// characters, quotes or backslashes is quoted as git quotes it.
+std::string file_header(const DiffSide& before, const DiffSide& after, bool named = false);
 
 // How many lines a diff adds and removes.
 struct DiffCount {

@@ -16,11 +16,23 @@ std::string environment(const std::string& name) {
   return value != nullptr ? value : "";
 }
 
+// Who commits: GIT_AUTHOR_NAME and GIT_AUTHOR_EMAIL (or GIT_COMMITTER_...), else user.name and
+// user.email of the repository's, the user's or the system's configuration, which is all that is
+// ever read from the last two.
 GitSignature sign(const Repository& repository, const std::string& role) {
-  const Person person = identity(repository, role);
+  std::string name = environment("GIT_" + role + "_NAME");
+  std::string email = environment("GIT_" + role + "_EMAIL");
+  if (name.empty()) name = repository.user_setting("user.name");
+  if (email.empty()) email = repository.user_setting("user.email");
+  if (name.empty() || email.empty()) {
+    throw BrokenEnvironment(
+        fmt::format("there is no {} to commit as: set {}", name.empty() ? "name" : "address",
+                    name.empty() ? "user.name (git config user.name NAME)"
+                                 : "user.email (git config user.email ADDRESS)"));
+  }
   GitSignature signature;
-  check_git(git_signature_now(Receive(signature), person.name.c_str(), person.email.c_str()),
-            fmt::format("{} <{}>", person.name, person.email));
+  check_git(git_signature_now(Receive(signature), name.c_str(), email.c_str()),
+            fmt::format("{} <{}>", name, email));
   return signature;
 }
 
@@ -35,9 +47,8 @@ class Chain {
       : repository_(repository),
         author_(sign(repository, "AUTHOR")),
         committer_(sign(repository, "COMMITTER")),
-        tree_(base.tree) {
-    check_git(git_oid_fromstr(&parent_, base.commit.c_str()), base.commit);
-  }
+        tree_(base.tree),
+        parent_(base.id()) {}
 
   git_oid add(const PatchPlan& patch) {
     write_tree(patch);
@@ -87,21 +98,10 @@ class Chain {
   GitSignature author_;
   GitSignature committer_;
   git_oid tree_;
-  git_oid parent_ = {};
+  git_oid parent_;
 };
 
 }  // namespace
-
-Person identity(const Repository& repository, const std::string& role) {
-  Person person{environment("GIT_" + role + "_NAME"), environment("GIT_" + role + "_EMAIL")};
-  if (person.name.empty()) person.name = repository.user_setting("user.name");
-  if (person.email.empty()) person.email = repository.user_setting("user.email");
-  if (!person.name.empty() && !person.email.empty()) return person;
-  throw BrokenEnvironment(
-      fmt::format("there is no {} to commit as: set {}", person.name.empty() ? "name" : "address",
-                  person.name.empty() ? "user.name (git config user.name NAME)"
-                                      : "user.email (git config user.email ADDRESS)"));
-}
 
 std::vector<git_oid> write_commits(const Repository& repository, const Revision& base,
                                    const Plan& plan) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,19 +8,10 @@
 
 namespace patcher {
 
-struct Person {
-  std::string name = {};
-  std::string email = {};
-};
-
-// Who commits: GIT_AUTHOR_NAME and GIT_AUTHOR_EMAIL (or GIT_COMMITTER_...), else user.name and
-// user.email of the repository's, the user's or the system's configuration, which is all that is
-// ever read from the last two. Throws BrokenEnvironment, saying what to set, when there is none.
-Person identity(const Repository& repository, const std::string& role);
-
 // Writes one commit for each patch that applies, each on the one before it and the first on `base`,
 // with Subject and Why as the message. Objects only: no branch, index or work tree knows of them
-// yet. REQUIRES a plan made on base's tree that is not refused. Returns their ids, first to last.
+// yet. REQUIRES a plan made on base's tree that is not refused. Throws BrokenEnvironment
+// where nobody is named to commit as, saying what to set. Returns their ids, first to last.
 std::vector<git_oid> write_commits(const Repository& repository, const Revision& base,
                                    const Plan& plan);
 

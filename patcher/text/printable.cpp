@@ -1,4 +1,4 @@
-#include "patcher/report/printable.h"
+#include "patcher/text/printable.h"
 
 #include <utf8proc.h>
 
