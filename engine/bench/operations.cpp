@@ -64,7 +64,8 @@ class Launch {
                                .rotary = network_.rotary(network_.layers[0]),
                                .position = position};
     report("write_qkv", count_ * (queries() + 2 * keys()) * 6, 0, time([&](std::size_t layer) {
-             backend_.write_qkv(scratch_.query, state_.kv(layer), network_.heads(), qkv, rows_);
+             backend_.write_qkv(scratch_.query, state_.rows(layer).kv, network_.heads(), qkv,
+                                rows_);
            }));
   }
 
@@ -80,7 +81,8 @@ class Launch {
     report(fmt::format("attention at {}", length),
            (before + count_) * keys() * 4 + count_ * queries() * 4,
            4 * count_ * (before + count_ / 2) * queries(), time([&](std::size_t layer) {
-             backend_.attention(scratch_.attended, state_.kv(layer), network_.heads(), args, rows_);
+             backend_.attention(scratch_.attended, state_.rows(layer).kv, network_.heads(), args,
+                                rows_);
            }));
   }
 

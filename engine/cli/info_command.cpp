@@ -36,6 +36,10 @@ int info_command(const InfoSettings& settings, const Streams& streams) {
       {"ring_rows", shape.ring_rows},
       {"lane_bytes", runtime::State::bytes(session.network(), shape)},
   };
+  if (c.has_latent()) {
+    info["latent"] = c.latent.size;
+    info["chosen_positions"] = c.latent.choice;
+  }
   if (c.has_experts()) {
     info["experts"] = c.experts.router.experts;
     info["experts_per_token"] = c.experts.router.chosen;

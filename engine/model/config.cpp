@@ -7,6 +7,7 @@
 
 #include "model/family.h"
 #include "model/json_file.h"
+#include "model/latent_config.h"
 #include "model/rotary_config.h"
 #include "numerics/attention.h"
 
@@ -183,7 +184,7 @@ ModelConfig read_text_model(const JsonNode& given) {
   config.model_type = family.model_type;
   config.names = &family.names;
   read_sizes(config, root);
-  read_heads(config, root);
+  family.latent ? read_latent_sizes(config, root) : read_heads(config, root);
   read_activation(config, root);
   read_rotary(config, root);
   read_mtp(config, root);

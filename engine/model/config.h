@@ -31,6 +31,21 @@ struct LayerKind {
   std::size_t window = kWholeContext;  // positions that a row attends to, its own included
   std::size_t rotary = 0;              // index into ModelConfig::rotaries, or kNoRotary
   bool experts = false;                // in place of the dense MLP
+  bool indexer = false;  // chooses positions itself; sparse layers without one take the last choice
+};
+
+// Latent attention: of all layers or of none. Every size is a multiple of 16.
+struct LatentConfig {
+  std::size_t rank = 0;       // L, of the queries; 0: they are projected at once
+  std::size_t size = 0;       // C, of what is kept of a position for all heads; 0: no such layers
+  std::size_t rotated = 0;    // B, of a query and of the one rotated key
+  std::size_t unrotated = 0;  // W, of a query
+  std::size_t values = 0;     // U, of a head's output
+  // Sparse attention.
+  std::size_t index_heads = 0;     // J
+  std::size_t index_size = 0;      // F
+  std::size_t choice = 0;          // S, the positions that a row attends to at most; 0: all
+  bool index_interleaved = false;  // rotary pairs of the indexer
 };
 
 // The experts of the layers that have them, and of the drafter's.
@@ -60,7 +75,7 @@ struct ModelConfig {
   std::size_t layers = 0;         // without the multi-token-prediction layer
   std::size_t query_heads = 0;    // Q
   std::size_t kv_heads = 0;       // G, divides Q
-  std::size_t head_size = 0;      // D, a multiple of 16; Q * D may differ from H
+  std::size_t head_size = 0;      // D, a multiple of 16; Q * D may differ from H; latent: B
   std::size_t intermediate = 0;   // I, a multiple of 16
   std::size_t vocabulary = 0;     // V >= 2; may exceed the tokenizer's size (padding)
   std::size_t max_positions = 0;  // the longest context that the model was made for
@@ -85,6 +100,7 @@ struct ModelConfig {
   bool mtp = false;            // one multi-token-prediction layer follows the decoder's
   std::size_t mtp_window = 0;  // positions that it attends to, its own included; 0 without it
 
+  LatentConfig latent;
   ExpertsConfig experts;
 
   std::vector<Token> stop_tokens;  // sorted; each < V; may be empty
@@ -92,9 +108,14 @@ struct ModelConfig {
   // The MLP's first projection: gate and up, or one matrix.
   bool gated() const { return activation != numerics::Activation::kGelu; }
   bool has_experts() const { return experts.router.experts > 0; }
+  bool has_latent() const { return latent.size > 0; }
   // I of a layer's MLP; with experts, of the shared one, 0 without it.
   std::size_t mlp_width(bool with_experts) const {
     return with_experts ? experts.shared_intermediate : intermediate;
+  }
+  // What attention gives the output projection: Q D or Q U.
+  std::size_t attended_width() const {
+    return query_heads * (has_latent() ? latent.values : head_size);
   }
   std::size_t query_width() const { return query_heads * head_size; }  // Q D
   std::size_t kv_width() const { return kv_heads * head_size; }        // G D

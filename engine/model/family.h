@@ -44,6 +44,7 @@ struct Family {
   LayerNames names;
   // Everything beyond sizes, heads, rotary tables, stop tokens: what the type's code does.
   void (*read)(ModelConfig& config, const JsonNode& root);
+  bool latent = false;  // attention, whose tensors have one set of names
 };
 
 // The row of `model_type`. Throws ModelError for a type that is not in the table, with what it

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "model/expert_config.h"
+#include "model/latent_config.h"
 #include "model/rotary_config.h"
 #include "numerics/attention.h"
 
@@ -214,6 +215,26 @@ void read_glm4_moe(ModelConfig& config, const JsonNode& root) {
   config.qkv_bias = root.flag("attention_bias");
   config.qk_norm = root.flag("use_qk_norm") ? QkNorm::kHead : QkNorm::kNone;
   read_deepseek_experts(config, root);
+}
+
+void read_deepseek_v3(ModelConfig& config, const JsonNode& root) {
+  read_latent_attention(config, root);
+  read_deepseek_experts(config, root);
+}
+
+void read_deepseek_v32(ModelConfig& config, const JsonNode& root) {
+  read_deepseek_v3(config, root);
+  read_indexer(config, root);
+  // transformers does not read this key of such a model, and rotates pairs that lie side by side.
+  if (!config.rotaries[0].interleaved) root.at("rope_interleave").fail_expected("true");
+}
+
+void read_glm_moe_dsa(ModelConfig& config, const JsonNode& root) {
+  read_deepseek_v32(config, root);
+  read_indexer_layers(config, root);
+  if (!root.flag("indexer_rope_interleave", true)) {
+    root.at("indexer_rope_interleave").fail_expected("true");
+  }
 }
 
 void read_starcoder2(ModelConfig& config, const JsonNode& root) {

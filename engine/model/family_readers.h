@@ -24,6 +24,9 @@ void read_glm(ModelConfig& config, const JsonNode& root);
 void read_mixtral(ModelConfig& config, const JsonNode& root);
 void read_qwen3_moe(ModelConfig& config, const JsonNode& root);
 void read_glm4_moe(ModelConfig& config, const JsonNode& root);
+void read_deepseek_v3(ModelConfig& config, const JsonNode& root);
+void read_deepseek_v32(ModelConfig& config, const JsonNode& root);
+void read_glm_moe_dsa(ModelConfig& config, const JsonNode& root);
 void read_starcoder2(ModelConfig& config, const JsonNode& root);
 
 }  // namespace engine::model

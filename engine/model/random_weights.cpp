@@ -137,6 +137,8 @@ class Drawer final : public TensorSupply {
         return {.deviation = kBiasDeviation};
       case TensorRole::kQueryKey:  // the head norms bring the scale otherwise
         return projection(inner, c_.qk_norm == QkNorm::kNone ? kQueryKeyScale : 1);
+      case TensorRole::kLatentQuery:  // which brings both factors of the scores' scale
+        return projection(inner, kQueryKeyScale * kQueryKeyScale);
       case TensorRole::kAttentionOutput:
         return projection(inner, attention_scale_);
       case TensorRole::kMlpOutput:

@@ -73,7 +73,11 @@ class Walk {
     supply_.begin_layer(index);
     LayerWeights layer;
     layer.attention_norm = layer_norm(names_.attention_norm);
-    attention(layer);
+    if (c_.has_latent()) {
+      latent_attention(layer);
+    } else {
+      attention(layer);
+    }
     layer.attention_norm_after = layer_norm(names_.attention_norm_after);
     layer.mlp_norm = layer_norm(names_.mlp_norm);
     if (has_experts(index)) {
@@ -82,6 +86,7 @@ class Walk {
       mlp(layer);
     }
     layer.mlp_norm_after = layer_norm(names_.mlp_norm_after);
+    if (layer.latent) indexer(*layer.latent, index);
     supply_.end_layer(index);
     return layer;
   }
@@ -104,6 +109,45 @@ class Walk {
     layer.o_bias = layer_bias(names_.o, c_.hidden, c_.output_bias);
     layer.q_norm = head_norm(names_.q_norm, queries);
     layer.k_norm = head_norm(names_.k_norm, keys);
+  }
+
+  const bf16* vector(std::string_view name, std::size_t size, TensorRole role) {
+    return supply_.take({prefix_ + std::string(name), {size}, role});
+  }
+
+  void latent_attention(LayerWeights& layer) {
+    const LatentConfig& l = c_.latent;
+    const std::size_t queries = c_.query_heads * (l.unrotated + l.rotated);
+    LatentWeights& own = layer.latent.emplace();
+    if (l.rank > 0) {
+      own.query_down = matrix("self_attn.q_a_proj", l.rank, c_.hidden, TensorRole::kValue);
+      own.query_norm = vector("self_attn.q_a_layernorm.weight", l.rank, TensorRole::kNorm);
+      own.queries = matrix("self_attn.q_b_proj", queries, l.rank, TensorRole::kLatentQuery);
+    } else {
+      own.queries = matrix("self_attn.q_proj", queries, c_.hidden, TensorRole::kLatentQuery);
+    }
+    own.key_down =
+        matrix("self_attn.kv_a_proj_with_mqa", l.size + l.rotated, c_.hidden, TensorRole::kValue);
+    own.key_norm = vector("self_attn.kv_a_layernorm.weight", l.size, TensorRole::kNorm);
+    own.expand = matrix("self_attn.kv_b_proj", c_.query_heads * (l.unrotated + l.values), l.size,
+                        TensorRole::kValue);
+    layer.o = matrix(names_.o, c_.hidden, c_.attended_width(), TensorRole::kAttentionOutput);
+  }
+
+  // The drafter's layer and those that share a choice may have one in the file for nothing.
+  void indexer(LatentWeights& own, std::size_t index) {
+    const LatentConfig& l = c_.latent;
+    if (l.choice == 0) return;
+    if (index >= c_.layers || !c_.layer_kinds[index].indexer) {
+      return supply_.skip(prefix_ + "self_attn.indexer.");
+    }
+    own.index_queries =
+        matrix("self_attn.indexer.wq_b", l.index_heads * l.index_size, l.rank, TensorRole::kValue);
+    own.index_key = matrix("self_attn.indexer.wk", l.index_size, c_.hidden, TensorRole::kValue);
+    own.index_norm = vector("self_attn.indexer.k_norm.weight", l.index_size, TensorRole::kNorm);
+    own.index_bias = vector("self_attn.indexer.k_norm.bias", l.index_size, TensorRole::kBias);
+    own.index_weights =
+        matrix("self_attn.indexer.weights_proj", l.index_heads, c_.hidden, TensorRole::kValue);
   }
 
   const bf16* head_norm(std::string_view name, std::size_t width) {

@@ -15,7 +15,8 @@ enum class TensorRole {
   kNorm,
   kHeadNorm,  // of queries and keys
   kBias,
-  kQueryKey,  // also where values are in the same matrix
+  kQueryKey,     // also where values are in the same matrix
+  kLatentQuery,  // whose keys come of a norm
   kValue,
   kAttentionOutput,
   kMlpInput,
@@ -43,6 +44,8 @@ class TensorSupply {
   virtual const float* take_floats(const TensorNeed& need) = 0;
   // Whether it has a tensor that may stand in the place of others.
   virtual bool holds(const std::string& /*name*/) const { return false; }
+  // Tensors whose names begin so are there for nothing, if they are.
+  virtual void skip(const std::string& /*prefix*/) {}
 };
 
 // What stands before the decoder's names.

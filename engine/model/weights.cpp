@@ -78,6 +78,12 @@ class Binder final : public TensorSupply {
 
   bool holds(const std::string& name) const override { return store_.find(name) != nullptr; }
 
+  void skip(const std::string& prefix) override {
+    for (const TensorView* tensor : store_.tensors()) {
+      if (tensor->name.starts_with(prefix)) taken_.insert(tensor->name);
+    }
+  }
+
   const float* take_floats(const TensorNeed& need) override {
     const TensorView& tensor = find(need.name, need.shape);
     if (!is_floating(tensor.dtype)) {

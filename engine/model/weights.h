@@ -32,20 +32,37 @@ struct ExpertWeights {
   const bf16* down = nullptr;  // [H, I]
 };
 
+// Letters as in LatentConfig.
+struct LatentWeights {
+  const bf16* query_down = nullptr;  // [L, H], or null: no low rank
+  const bf16* query_norm = nullptr;  // [L]
+  const bf16* queries = nullptr;     // [Q (W + B), L or H]
+  const bf16* key_down = nullptr;    // [C + B, H]
+  const bf16* key_norm = nullptr;    // [C]
+  const bf16* expand = nullptr;      // [Q (W + U), C]: of each head a key's W, then a value's U
+  // The indexer; null where the layer has none.
+  const bf16* index_queries = nullptr;  // [J F, L]
+  const bf16* index_key = nullptr;      // [F, H]
+  const bf16* index_norm = nullptr;     // [F]
+  const bf16* index_bias = nullptr;     // [F]
+  const bf16* index_weights = nullptr;  // [J, H]
+};
+
 // A bias is null where the config has none. With experts, `gate`, `up` and `down` are the shared
 // expert's, or null.
 struct LayerWeights {
   NormWeights attention_norm, attention_norm_after;
-  const bf16* q = nullptr;       // [Q D, H]
-  const bf16* k = nullptr;       // [G D, H]
-  const bf16* v = nullptr;       // [G D, H]
-  const bf16* o = nullptr;       // [H, Q D]
-  const bf16* q_bias = nullptr;  // [Q D]
-  const bf16* k_bias = nullptr;  // [G D]
-  const bf16* v_bias = nullptr;  // [G D]
-  const bf16* o_bias = nullptr;  // [H]
-  const bf16* q_norm = nullptr;  // [D] or [Q D], or null: see QkNorm
-  const bf16* k_norm = nullptr;  // [D] or [G D], or null
+  std::optional<LatentWeights> latent;  // in place of q, k and v
+  const bf16* q = nullptr;              // [Q D, H]
+  const bf16* k = nullptr;              // [G D, H]
+  const bf16* v = nullptr;              // [G D, H]
+  const bf16* o = nullptr;              // [H, Q D] or [H, Q U]
+  const bf16* q_bias = nullptr;         // [Q D]
+  const bf16* k_bias = nullptr;         // [G D]
+  const bf16* v_bias = nullptr;         // [G D]
+  const bf16* o_bias = nullptr;         // [H]
+  const bf16* q_norm = nullptr;         // [D] or [Q D], or null: see QkNorm
+  const bf16* k_norm = nullptr;         // [D] or [G D], or null
   NormWeights mlp_norm, mlp_norm_after;
   const bf16* gate = nullptr;          // [I, H], or null: not gated
   const bf16* up = nullptr;            // [I, H]

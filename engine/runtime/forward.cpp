@@ -50,6 +50,46 @@ void attention_block(const Network& network, const State& state, const Layer& la
   add_branch(network, state, x, branch, launch.rows);
 }
 
+// x += output(expand(attention(absorb(queries(low(norm(x)))))))
+void latent_attention_block(const Network& network, const State& state, const Layer& layer,
+                            const kernels::LatentRows& kept, float* x, const LaunchRows& launch) {
+  kernels::Backend& backend = network.backend();
+  const State::Scratch& s = state.scratch();
+  const model::ModelConfig& c = network.config();
+  const LatentAttention& own = *layer.latent;
+  const kernels::LatentShape shape = network.latent();
+  const kernels::LatentRotary rotary{network.rotary(layer), c.latent.index_interleaved,
+                                     launch.position};
+  backend.norm(s.normed, c.hidden, x, layer.attention_norm, launch.rows, c.hidden);
+  backend.matmul(s.projected, s.normed, *own.down, nullptr, launch.rows, false);
+  backend.write_latent({s.low_query, s.index_weights}, kept, shape, own.index,
+                       {s.projected, own.query_norm, own.latent_norm, own.index_norm, rotary},
+                       launch.rows);
+  backend.matmul(s.queries, shape.rank > 0 ? s.low_query : s.normed, *own.queries, nullptr,
+                 launch.rows, false);
+  backend.write_latent_queries({s.unrotated, s.query, s.index_query}, shape, own.index,
+                               {s.queries, rotary}, launch.rows);
+  backend.matmul_heads(s.query, shape.key(), s.unrotated, shape.unrotated, *own.absorb,
+                       launch.rows);
+  if (own.index.heads > 0) {
+    backend.choose(s.chosen, kept, own.index,
+                   {s.index_query, s.index_weights, s.index_scores, launch.position}, launch.rows);
+  }
+  const kernels::LatentAttentionArgs attention{.query = s.query,
+                                               .position = launch.position,
+                                               .first = launch.first,
+                                               .window = layer.window,
+                                               .phase = launch.phase,
+                                               .scores = {c.score_scale},
+                                               .chosen = own.sparse ? s.chosen : nullptr,
+                                               .most = c.latent.choice};
+  backend.latent_attention(s.latents, kept, shape, attention, launch.rows);
+  backend.matmul_heads(s.attended, c.latent.values, s.latents, shape.latent, *own.expand,
+                       launch.rows);
+  const Branch branch{s.attended, *layer.output, layer.output_bias, layer.attention_norm_after};
+  add_branch(network, state, x, branch, launch.rows);
+}
+
 // x += sum of weight * expert(norm(x)) over the row's experts + shared(norm(x))
 void experts_block(const Network& network, const State& state, const Layer& layer, float* x,
                    std::size_t rows) {
@@ -90,8 +130,12 @@ void feed_forward_block(const Network& network, const State& state, const Layer&
 }  // namespace
 
 void decoder_layer(const Network& network, const State& state, const Layer& layer,
-                   const kernels::KvRows& kv, float* x, const LaunchRows& launch) {
-  attention_block(network, state, layer, kv, x, launch);
+                   const LayerRows& kept, float* x, const LaunchRows& launch) {
+  if (layer.latent) {
+    latent_attention_block(network, state, layer, kept.latents, x, launch);
+  } else {
+    attention_block(network, state, layer, kept.kv, x, launch);
+  }
   if (layer.experts) {
     experts_block(network, state, layer, x, launch.rows);
   } else {
@@ -107,7 +151,7 @@ void forward(const Network& network, State& state, std::span<const kernels::Toke
   const LaunchRows launch{.rows = tokens.size(), .position = position, .first = 0, .phase = phase};
   const auto layers = [&] {
     for (std::size_t i = 0; i < network.layers.size(); ++i) {
-      decoder_layer(network, state, network.layers[i], state.kv(i), x, launch);
+      decoder_layer(network, state, network.layers[i], state.rows(i), x, launch);
     }
   };
   if (phase == kernels::Phase::kDecode) {

@@ -16,9 +16,10 @@ struct LaunchRows {
   kernels::Phase phase;
 };
 
-// x[R, H] += attention and feed-forward of one decoder layer; writes the rows' K and V into `kv`.
+// x[R, H] += attention and feed-forward of one decoder layer; writes what it keeps of the rows into
+// `kept`.
 void decoder_layer(const Network& network, const State& state, const Layer& layer,
-                   const kernels::KvRows& kv, float* x, const LaunchRows& launch);
+                   const LayerRows& kept, float* x, const LaunchRows& launch);
 
 // Runs the model over tokens at positions [position, position + R): writes their KV rows and leaves
 // their hidden states (before the final norm) in state.hidden(1 + r).

@@ -33,23 +33,24 @@ Network::Network(const model::Model& model, kernels::Backend& backend, std::size
   lm_head =
       backend.prepare(std::array{MatrixPart{weights.lm_head, config_.vocabulary}}, config_.hidden);
   for (std::size_t i = 0; i < config_.layers; ++i)
-    layers.push_back(place(weights.layers[i], config_.layer_kinds[i]));
+    layers.push_back(place(weights.layers[i], config_.layer_kinds[i], config_.latent.choice > 0));
   if (weights.mtp) {
     const MatrixPart combine{weights.mtp->eh_proj, config_.hidden};
     const MatrixPart head{weights.mtp->lm_head, config_.vocabulary};
-    mtp = MtpLayer{.embedding = weights.mtp->embedding == weights.embedding
-                                    ? embedding
-                                    : backend.place(weights.mtp->embedding,
-                                                    config_.vocabulary * config_.hidden),
-                   .token_norm = place(weights.mtp->enorm),
-                   .hidden_norm = place(weights.mtp->hnorm),
-                   .combine = backend.prepare(std::array{combine}, 2 * config_.hidden),
-                   .layer = place(weights.mtp->layer,
-                                  {.window = config_.mtp_window, .experts = config_.has_experts()}),
-                   .head_norm = place(weights.mtp->head_norm),
-                   .lm_head = weights.mtp->lm_head == weights.lm_head
-                                  ? nullptr
-                                  : backend.prepare(std::array{head}, config_.hidden)};
+    mtp = MtpLayer{
+        .embedding =
+            weights.mtp->embedding == weights.embedding
+                ? embedding
+                : backend.place(weights.mtp->embedding, config_.vocabulary * config_.hidden),
+        .token_norm = place(weights.mtp->enorm),
+        .hidden_norm = place(weights.mtp->hnorm),
+        .combine = backend.prepare(std::array{combine}, 2 * config_.hidden),
+        .layer = place(weights.mtp->layer,
+                       {.window = config_.mtp_window, .experts = config_.has_experts()}, false),
+        .head_norm = place(weights.mtp->head_norm),
+        .lm_head = weights.mtp->lm_head == weights.lm_head
+                       ? nullptr
+                       : backend.prepare(std::array{head}, config_.hidden)};
   }
   for (const numerics::RotarySpec& spec : config_.rotaries) {
     const numerics::RotaryAngles angles = numerics::rotary_angles(positions_, spec);
@@ -61,6 +62,11 @@ kernels::HeadShape Network::heads() const {
   return {config_.query_heads, config_.kv_heads, config_.head_size};
 }
 
+kernels::LatentShape Network::latent() const {
+  const model::LatentConfig& l = config_.latent;
+  return {config_.query_heads, l.rank, l.size, l.rotated, l.unrotated};
+}
+
 kernels::RotaryTable Network::rotary(const Layer& layer) const {
   const bool rotates = layer.rotary != model::LayerKind::kNoRotary;
   const std::size_t index = rotates ? layer.rotary : 0;
@@ -70,24 +76,23 @@ kernels::RotaryTable Network::rotary(const Layer& layer) const {
           rotates ? config_.rotaries[index].size : 0, config_.rotaries[index].interleaved};
 }
 
-Layer Network::place(const model::LayerWeights& weights, const model::LayerKind& kind) {
+Layer Network::place(const model::LayerWeights& weights, const model::LayerKind& kind,
+                     bool sparse) {
   const std::size_t hidden = config_.hidden;
-  const std::size_t queries = config_.query_width(), keys = config_.kv_width();
   const std::size_t inner = config_.mlp_width(kind.experts);
-  const std::array qkv{MatrixPart{weights.q, queries}, MatrixPart{weights.k, keys},
-                       MatrixPart{weights.v, keys}};
   const BiasPart gate_bias{weights.gate_bias, inner}, up_bias{weights.up_bias, inner};
-  return {
+  Layer layer{
       .window = kind.window,
       .rotary = kind.rotary,
       .attention_norm = place(weights.attention_norm),
       .attention_norm_after = place(weights.attention_norm_after),
-      .qkv = backend_.prepare(qkv, hidden),
-      .qkv_bias =
-          place_bias({{weights.q_bias, queries}, {weights.k_bias, keys}, {weights.v_bias, keys}}),
-      .q_norm = place_head_norm(weights.q_norm, config_.query_heads),
-      .k_norm = place_head_norm(weights.k_norm, config_.kv_heads),
-      .output = backend_.prepare(std::array{MatrixPart{weights.o, hidden}}, queries),
+      .latent = std::nullopt,
+      .qkv = nullptr,
+      .qkv_bias = nullptr,
+      .q_norm = kernels::kNoNorm,
+      .k_norm = kernels::kNoNorm,
+      .output =
+          backend_.prepare(std::array{MatrixPart{weights.o, hidden}}, config_.attended_width()),
       .output_bias = place_bias({{weights.o_bias, hidden}}),
       .mlp_norm = place(weights.mlp_norm),
       .mlp_norm_after = place(weights.mlp_norm_after),
@@ -97,6 +102,23 @@ Layer Network::place(const model::LayerWeights& weights, const model::LayerKind&
       .down = inner == 0 ? nullptr
                          : backend_.prepare(std::array{MatrixPart{weights.down, hidden}}, inner),
       .down_bias = place_bias({{weights.down_bias, hidden}})};
+  if (weights.latent) {
+    layer.latent = place_latent(*weights.latent, sparse);
+  } else {
+    place_attention(layer, weights);
+  }
+  return layer;
+}
+
+void Network::place_attention(Layer& layer, const model::LayerWeights& weights) {
+  const std::size_t queries = config_.query_width(), keys = config_.kv_width();
+  const std::array qkv{MatrixPart{weights.q, queries}, MatrixPart{weights.k, keys},
+                       MatrixPart{weights.v, keys}};
+  layer.qkv = backend_.prepare(qkv, config_.hidden);
+  layer.qkv_bias =
+      place_bias({{weights.q_bias, queries}, {weights.k_bias, keys}, {weights.v_bias, keys}});
+  layer.q_norm = place_head_norm(weights.q_norm, config_.query_heads);
+  layer.k_norm = place_head_norm(weights.k_norm, config_.kv_heads);
 }
 
 std::unique_ptr<kernels::Matrix> Network::place_mlp_input(const model::LayerWeights& weights,

@@ -23,16 +23,29 @@ struct LayerExperts {
   }
 };
 
+// Latent attention (kernels/latent.h has the letters). What belongs to an indexer is there if the
+// layer chooses positions itself.
+struct LatentAttention {
+  kernels::IndexShape index;                          // no heads: no indexer
+  bool sparse;                                        // attends to chosen positions only
+  std::unique_ptr<kernels::Matrix> down;              // [L + C + B + F + J, H]
+  kernels::Norm query_norm, latent_norm, index_norm;  // [L], [C], [F]
+  std::unique_ptr<kernels::Matrix> queries;           // [Q (W + B) + J F, L], or of H inputs
+  std::unique_ptr<kernels::ExpertMatrices> absorb;    // of each head: [C, W]
+  std::unique_ptr<kernels::ExpertMatrices> expand;    // of each head: [U, C]
+};
+
 // One decoder layer. Projections that read the same input are stacked into one matrix. A norm that
 // the model does not have is kNoNorm, a bias that it does not have is null.
 struct Layer {
   std::size_t window;  // positions that a row attends to, its own included, or kWholeContext
   std::size_t rotary;  // index of its table, or LayerKind::kNoRotary
   kernels::Norm attention_norm, attention_norm_after;  // [H]
+  std::optional<LatentAttention> latent;               // in place of qkv and its norms
   std::unique_ptr<kernels::Matrix> qkv;                // [(Q + 2G) D, H]
   const kernels::bf16* qkv_bias;                       // [(Q + 2G) D]
   kernels::Norm q_norm, k_norm;                        // [D], or [Q D] and [G D]
-  std::unique_ptr<kernels::Matrix> output;             // [H, Q D]
+  std::unique_ptr<kernels::Matrix> output;             // [H, Q D] or [H, Q U]
   const kernels::bf16* output_bias;                    // [H]
   kernels::Norm mlp_norm, mlp_norm_after;              // [H]
   std::optional<LayerExperts> experts;
@@ -64,6 +77,7 @@ class Network {
   const model::ModelConfig& config() const { return config_; }
   kernels::Backend& backend() const { return backend_; }
   kernels::HeadShape heads() const;
+  kernels::LatentShape latent() const;
   std::size_t positions() const { return positions_; }
   // Covers positions [0, positions()).
   kernels::RotaryTable rotary(const Layer& layer) const;
@@ -90,9 +104,15 @@ class Network {
   // Stacked biases of each layer; the backend may read them in place.
   std::vector<std::vector<kernels::bf16>> biases_;
 
-  Layer place(const model::LayerWeights& weights, const model::LayerKind& kind);
+  // `sparse`: the layer attends to chosen positions, its own choice or another's.
+  Layer place(const model::LayerWeights& weights, const model::LayerKind& kind, bool sparse);
   kernels::Norm place(const model::NormWeights& norm);
   kernels::Norm place_head_norm(const kernels::bf16* weight, std::size_t heads);
+  void place_attention(Layer& layer, const model::LayerWeights& weights);
+  LatentAttention place_latent(const model::LatentWeights& weights, bool sparse);
+  std::unique_ptr<kernels::ExpertMatrices> place_absorb(const kernels::bf16* expand);
+  kernels::Norm place_part_norm(const kernels::bf16* weight, const kernels::bf16* bias,
+                                std::size_t size);
   std::unique_ptr<kernels::Matrix> place_mlp_input(const model::LayerWeights& weights,
                                                    std::size_t inner);
   std::optional<LayerExperts> place_experts(const model::LayerWeights& weights);

@@ -35,6 +35,12 @@ struct KeptTensor {
   std::size_t slots;
 };
 
+// Where a layer, or the drafter's ring, keeps its rows: `latents` with latent attention, else `kv`.
+struct LayerRows {
+  kernels::KvRows kv;
+  kernels::LatentRows latents;
+};
+
 struct StateShape {
   std::size_t context;      // KV rows: prompt and generated tokens together
   std::size_t prompt_rows;  // the largest prefill chunk
@@ -49,8 +55,8 @@ class State {
   static std::size_t bytes(const Network& network, const StateShape& shape);
 
   const StateShape& shape() const { return shape_; }
-  kernels::KvRows kv(std::size_t layer) const;  // slots = context
-  kernels::KvRows ring() const;                 // slots = ring_rows
+  LayerRows rows(std::size_t layer) const;  // slots = context
+  LayerRows ring() const;                   // slots = ring_rows
 
   // The same by what they keep: all that there is of a layer's rows, and of the ring's.
   std::vector<KeptTensor> kept(std::size_t layer) const;
@@ -66,6 +72,16 @@ class State {
     float* qkv;
     kernels::bf16* query;
     kernels::bf16* attended;
+    // Of latent attention.
+    float* projected;
+    kernels::bf16* low_query;
+    float* queries;
+    kernels::bf16* unrotated;
+    kernels::bf16* latents;
+    kernels::bf16* index_query;
+    float* index_weights;
+    float* index_scores;
+    std::int32_t* chosen;  // by the last layer that chose
     float* gate_up;
     kernels::bf16* activated;
     float* branch;
@@ -97,19 +113,26 @@ class State {
     void** pointer;
   };
   std::vector<Entry> table(const Network& network);
-  std::vector<KeptTensor> tensors_of(const kernels::KvRows& rows) const;
+  std::vector<Entry> kept_table(const Network& network);
+  std::vector<Entry> attention_table(const Network& network, std::size_t launch_rows);
+  std::vector<KeptTensor> tensors_of(const LayerRows& rows) const;
 
   State() = default;
 
   kernels::Backend* backend_ = nullptr;
   StateShape shape_{};
-  std::size_t row_elements_ = 0;  // G D
+  std::size_t row_elements_ = 0;             // G D, or C + B
+  std::size_t index_size_ = 0;               // F
+  std::vector<std::size_t> index_ordinals_;  // of each layer that has an indexer, among those
   std::size_t hidden_size_ = 0;
   std::unique_ptr<kernels::Buffer> memory_;
   kernels::bf16* keys_ = nullptr;
   kernels::bf16* values_ = nullptr;
+  kernels::bf16* latents_ = nullptr;
+  kernels::bf16* index_keys_ = nullptr;
   kernels::bf16* ring_keys_ = nullptr;
   kernels::bf16* ring_values_ = nullptr;
+  kernels::bf16* ring_latents_ = nullptr;
   float* hidden_ = nullptr;
   Scratch scratch_{};
   std::unique_ptr<kernels::Recording> recording_;

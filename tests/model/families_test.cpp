@@ -132,6 +132,105 @@ TEST(Families, ExpertsThatCannotBeAreRefused) {
   EXPECT_THAT(error(glm), HasSubstr("topk_group: expected groups that hold 8 experts"));
 }
 
+std::vector<std::size_t> layers_with_indexers(const ModelConfig& config) {
+  std::vector<std::size_t> layers;
+  for (std::size_t i = 0; i < config.layers; ++i) {
+    if (config.layer_kinds[i].indexer) layers.push_back(i);
+  }
+  return layers;
+}
+
+TEST(Families, LatentAttentionOfDeepSeek) {
+  const ModelConfig v3 = read("DeepSeek-V3");
+  EXPECT_EQ(v3.query_heads, 128U);
+  EXPECT_EQ(v3.latent.rank, 1536U);
+  EXPECT_EQ(v3.latent.size, 512U);
+  EXPECT_EQ(v3.latent.rotated, 64U);
+  EXPECT_EQ(v3.latent.unrotated, 128U);
+  EXPECT_EQ(v3.latent.values, 128U);
+  EXPECT_EQ(v3.latent.choice, 0U);
+  EXPECT_EQ(v3.attended_width(), 16384U);
+  EXPECT_EQ(v3.experts.router.groups, 8U);
+  EXPECT_EQ(v3.experts.router.kept_groups, 4U);
+  EXPECT_TRUE(v3.rotaries[0].interleaved && v3.mtp);
+  EXPECT_EQ(v3.rotaries[0].size, 64U);
+  EXPECT_EQ(v3.rotaries[0].attention_factor, 1.0);
+  // yarn's mscale, 0.1 ln 40 + 1, squared.
+  EXPECT_NEAR(v3.score_scale / numerics::score_scale(192), 1.3688879 * 1.3688879, 1e-6);
+  EXPECT_TRUE(layers_with_indexers(v3).empty());
+  const ModelConfig v32 = read("DeepSeek-V3.2");
+  EXPECT_EQ(v32.latent.index_heads, 64U);
+  EXPECT_EQ(v32.latent.index_size, 128U);
+  EXPECT_EQ(v32.latent.choice, 2048U);
+  EXPECT_FALSE(v32.latent.index_interleaved);
+  EXPECT_EQ(layers_with_indexers(v32).size(), 61U);
+  json direct = published("DeepSeek-V3");
+  direct["q_lora_rank"] = nullptr;
+  direct["rope_interleave"] = false;
+  direct["rope_scaling"] = nullptr;
+  EXPECT_EQ(parse(direct).latent.rank, 0U);
+  EXPECT_FALSE(parse(direct).rotaries[0].interleaved);
+  EXPECT_EQ(parse(direct).score_scale, numerics::score_scale(192));
+}
+
+TEST(Families, LatentAttentionOfGlm) {
+  const ModelConfig glm = read("GLM-5");
+  EXPECT_EQ(glm.latent.unrotated, 192U);
+  EXPECT_EQ(glm.latent.values, 256U);
+  EXPECT_EQ(glm.latent.index_heads, 32U);
+  EXPECT_TRUE(glm.latent.index_interleaved);
+  EXPECT_EQ(glm.rotaries[0].theta, 1e6);
+  EXPECT_EQ(layers_with_indexers(glm).size(), 78U);
+  EXPECT_EQ(layers_with_experts(glm).front(), 3U);
+  EXPECT_EQ(glm.mtp_window, 512U);
+  EXPECT_EQ(read("GLM-4.7-Flash").latent.rank, 768U);
+  EXPECT_EQ(layers_with_experts(read("GLM-4.7-Flash")).size(), 46U);
+}
+
+TEST(Families, LayersThatShareAChoice) {
+  json glm = published("GLM-5");
+  glm["num_hidden_layers"] = 7;
+  const auto with = [&](const char* key, const json& value) {
+    json changed = glm;
+    changed[key] = value;
+    return changed;
+  };
+  using Layers = std::vector<std::size_t>;
+  const json types = {"full", "shared", "full", "shared", "shared", "full", "full"};
+  EXPECT_EQ(layers_with_indexers(parse(with("indexer_types", types))), (Layers{0, 2, 5, 6}));
+  EXPECT_EQ(layers_with_indexers(parse(with("index_topk_pattern", "FSSFFSF"))),
+            (Layers{0, 3, 4, 6}));
+  json scheduled = with("index_topk_freq", 4);
+  EXPECT_EQ(layers_with_indexers(parse(scheduled)), (Layers{0, 1, 5}));
+  scheduled["index_skip_topk_offset"] = 3;
+  EXPECT_EQ(layers_with_indexers(parse(scheduled)), (Layers{0, 1, 2, 6}));
+  EXPECT_THAT(error(with("index_topk_pattern", "SFFFFFF")), HasSubstr("no other's choice"));
+  EXPECT_THAT(error(with("index_topk_pattern", "FFFF")), HasSubstr("one of each of the 7"));
+  EXPECT_THAT(error(with("index_topk_pattern", "FFFFXFF")), HasSubstr("letters F and S"));
+}
+
+TEST(Families, LatentAttentionThatCannotBeIsRefused) {
+  const auto with = [&](const char* key, const json& value) {
+    json changed = published("GLM-5");
+    changed[key] = value;
+    return error(changed);
+  };
+  EXPECT_THAT(with("attention_bias", true), HasSubstr("attention_bias: expected false"));
+  EXPECT_THAT(with("mlp_bias", true), HasSubstr("mlp_bias: expected false"));
+  EXPECT_THAT(with("num_key_value_heads", 8), HasSubstr("num_key_value_heads: expected"));
+  EXPECT_THAT(with("kv_lora_rank", 1008), HasSubstr("kv_lora_rank: expected an integer"));
+  EXPECT_THAT(with("qk_nope_head_dim", 100), HasSubstr("expected a multiple of 16"));
+  EXPECT_THAT(with("q_lora_rank", nullptr), HasSubstr("q_lora_rank is null"));
+  EXPECT_THAT(with("index_head_dim", 48), HasSubstr("at least qk_rope_head_dim (64)"));
+  EXPECT_THAT(with("mtp_sliding_window", 4096), HasSubstr("at most index_topk (2048)"));
+  EXPECT_THAT(with("rope_interleave", false), HasSubstr("rope_interleave: expected true"));
+  EXPECT_THAT(with("indexer_rope_interleave", false), HasSubstr("expected true"));
+  EXPECT_THAT(with("partial_rotary_factor", 0.5), HasSubstr("all of it is rotated"));
+  EXPECT_THAT(with("scoring_func", "softmax"), HasSubstr("scoring_func: expected \"sigmoid\""));
+  EXPECT_THAT(with("layer_types", json::array({"sliding_attention"})),
+              HasSubstr("layer_types[0]: expected"));
+}
+
 std::size_t sliding_layers(const ModelConfig& config) {
   return static_cast<std::size_t>(std::ranges::count_if(config.layer_kinds, [](const auto& kind) {
     return kind.window != LayerKind::kWholeContext;

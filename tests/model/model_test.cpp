@@ -71,7 +71,7 @@ TEST_P(EveryPreset, WeightsHaveTheScaleThatTheyShould) {
     EXPECT_LT(deviation(norm, c.hidden), 0.1);
     EXPECT_GT(deviation(norm, c.hidden), 0.02);
   }
-  EXPECT_NE(w.layers[0].q[0].bits, w.layers[1].q[0].bits);
+  EXPECT_NE(w.layers[0].o[0].bits, w.layers[1].o[0].bits);
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, EveryPreset, testing::ValuesIn(preset_names()),
