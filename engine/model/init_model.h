@@ -14,6 +14,14 @@
 // glm4moe-mini has experts in all layers but the first: 8 of width 128 in two groups, 2 of one
 // group for each row, and a shared one. Two experts of each layer always tie.
 //
+//   glm5-mini
+//            128  6       4/4 x 48   16      512   32          16384    yes   no       no
+//
+// glm5-mini is GLM-5 made small: latents of 64 numbers and a rotated key of 16; indexers of two
+// heads that choose 72 positions, in all layers but the fourth, which takes the third's choice;
+// experts, from the third layer on, of width 64, otherwise as above but without groups. Scores of
+// the indexers tie by their plateaus of zeros.
+//
 // Further presets have layers of one family each: H 96, 4 layers, 4/2 heads of 32, I 192, context
 // 2048. mistral (windows), smollm3 (layers without rotary, biases, llama3 scaling), phi3 (stacked
 // matrices), qwen3 (yarn), olmo2 (norms after, over the whole width), granite (multipliers), gemma2

@@ -63,7 +63,7 @@ for engine in unpatched patched; do
 done
 
 rm -rf "$scratch/models"
-for preset in micro plain mini glm4moe-mini; do
+for preset in micro plain mini glm4moe-mini glm5-mini; do
   "$scratch/unpatched/build/cli/engine" init-model --preset $preset --seed 1 "$scratch/models/$preset" >/dev/null
 done
 models=("$scratch"/models/* "$root/engine/model/reference")

@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(Models, Digests,
                          testing::Values("micro", "plain", "mini", "reference", "mistral",
                                          "smollm3", "phi3", "qwen3", "olmo2", "granite", "gemma2",
                                          "gemma3", "glm4", "starcoder2", "glm4moe-mini",
-                                         "qwen3-moe", "mixtral"),
+                                         "glm5-mini", "qwen3-moe", "mixtral"),
                          [](const auto& test) { return case_word(test.param); });
 
 }  // namespace

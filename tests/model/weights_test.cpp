@@ -97,7 +97,7 @@ TEST_P(WeightsTest, EveryTensorIsChecked) {
 
 INSTANTIATE_TEST_SUITE_P(Presets, WeightsTest,
                          testing::Values("micro", "plain", "phi3", "olmo2", "gemma3", "glm4",
-                                         "starcoder2", "glm4moe-mini"),
+                                         "starcoder2", "glm4moe-mini", "glm5-mini"),
                          [](const auto& test) { return case_word(test.param); });
 
 // A router's bias decides near ties, so it is not rounded to bf16.

@@ -103,7 +103,8 @@ TEST_P(BoundaryMatrix, PromptsThatFillTheBuffer) {
 INSTANTIATE_TEST_SUITE_P(Grid, BoundaryMatrix,
                          ::testing::Values(Cells{"micro", 16}, Cells{"micro", 64},
                                            Cells{"micro", 512}, Cells{"glm4moe-mini", 16},
-                                           Cells{"glm4moe-mini", 64}),
+                                           Cells{"glm4moe-mini", 64}, Cells{"glm5-mini", 48},
+                                           Cells{"glm5-mini", 64}),
                          [](const auto& test) {
                            return case_word(test.param.preset) + "_" +
                                   std::to_string(test.param.grid);

@@ -51,7 +51,7 @@ TEST_P(Families, KeptEqualsCold) {
 INSTANTIATE_TEST_SUITE_P(Presets, Families,
                          ::testing::Values("mistral", "smollm3", "phi3", "qwen3", "olmo2",
                                            "granite", "gemma2", "gemma3", "glm4", "starcoder2",
-                                           "glm4moe-mini", "qwen3-moe", "mixtral"),
+                                           "glm4moe-mini", "glm5-mini", "qwen3-moe", "mixtral"),
                          [](const auto& test) { return case_word(test.param); });
 
 }  // namespace

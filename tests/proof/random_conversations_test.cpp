@@ -28,12 +28,14 @@ std::uint64_t setting(const char* variable, std::uint64_t fallback) {
 }
 
 // Four in five on a small grid: many cells in few rows, so that a turn is cheap; whatever reads a
-// wrong row, or a row of another launch, shows there. The rest on grids on both sides of a change
-// of split (48 rows on this model), where a wrong launch shape shows in the bits, and past
-// 256 positions, from where decode's order of attention is not prefill's.
-LaneShape shape_of_trial(std::uint64_t seed) {
+// wrong row, or a row of another launch, shows there; longer by as many positions as sparse
+// attention chooses. The rest on grids on both sides of a change of split (48 rows on this model),
+// where a wrong launch shape shows in the bits, and past 256 positions, from where decode's order
+// of attention is not prefill's.
+LaneShape shape_of_trial(std::uint64_t seed, std::size_t choice) {
   const std::size_t spare = seed % 3 == 0 ? 0 : seed % 3 == 1 ? 16 : 1024;
-  if (seed % 5 != 0) return {.grid = 16, .longest_prompt = 72, .spare_ring_rows = spare};
+  const std::size_t longest = 72 + choice;
+  if (seed % 5 != 0) return {.grid = 16, .longest_prompt = longest, .spare_ring_rows = spare};
   constexpr LaneShape kWide[] = {{.grid = 49, .longest_prompt = 180},
                                  {.grid = 64, .longest_prompt = 180},
                                  {.grid = 80, .longest_prompt = 180},
@@ -56,7 +58,8 @@ struct Worker {
   void work(std::atomic<std::uint64_t>& next, std::atomic<std::size_t>& done, std::size_t turns) {
     while (done < turns && failures.empty()) {
       const std::uint64_t seed = seed_base + next++;
-      const Conversation drawn = draw_conversation(seed, shape_of_trial(seed), kTurnsEach);
+      const LaneShape shape = shape_of_trial(seed, model.network.config().latent.choice);
+      const Conversation drawn = draw_conversation(seed, shape, kTurnsEach);
       const std::size_t before = coverage.turns;
       if (run_conversation(model, drawn, {}, coverage)) failures.push_back(smallest(drawn, seed));
       done += coverage.turns - before;
@@ -132,7 +135,8 @@ TEST_P(RandomConversations, EveryTurnIsAColdRun) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, RandomConversations,
-                         ::testing::Values(Trial{"micro", 1}, Trial{"glm4moe-mini", 10}),
+                         ::testing::Values(Trial{"micro", 1}, Trial{"glm4moe-mini", 10},
+                                           Trial{"glm5-mini", 40}),
                          [](const auto& test) { return case_word(test.param.preset); });
 
 }  // namespace

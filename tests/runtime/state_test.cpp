@@ -44,6 +44,32 @@ TEST(State, KeepsARowInAllTensorsOfItsLayer) {
     EXPECT_EQ(tensor.slots, 48u);
 }
 
+// Latents of every layer, index keys of those that choose; the ring has none. All die together.
+TEST(State, KeepsIndexKeysWithTheLatentsOfTheirPosition) {
+  const Network& network = loaded("glm5-mini").network;
+  const model::LatentConfig& l = network.config().latent;
+  State state(network, {.context = 32, .prompt_rows = 16, .ring_rows = 48});
+  const std::size_t latent = (l.size + l.rotated) * sizeof(kernels::bf16);
+  for (std::size_t layer = 0; layer < network.layers.size(); ++layer) {
+    const std::vector<KeptTensor> kept = state.kept(layer);
+    ASSERT_EQ(kept.size(), layer == 3 ? 1u : 2u);
+    EXPECT_EQ(kept[0].row_bytes, latent);
+    if (layer != 3) {
+      EXPECT_EQ(kept[1].row_bytes, l.index_size * sizeof(kernels::bf16));
+    }
+  }
+  ASSERT_EQ(state.kept_ring().size(), 1u);
+  EXPECT_EQ(state.kept_ring()[0].row_bytes, latent);
+  testing::poison_rows(network, state, 3, 5);
+  for (std::size_t layer = 0; layer < network.layers.size(); ++layer) {
+    for (std::size_t position = 0; position < 32; ++position) {
+      const std::uint16_t expected = position == 3 || position == 4 ? testing::kNaN.bits : 0;
+      for (const kernels::bf16 value : state.read_row(layer, position))
+        ASSERT_EQ(value.bits, expected) << layer << " " << position;
+    }
+  }
+}
+
 TEST(State, RemembersWhoWroteARow) {
   State state(loaded().network, {.context = 32, .prompt_rows = 16, .ring_rows = 48});
   EXPECT_EQ(state.origin(0).writer, Writer::kNone);
