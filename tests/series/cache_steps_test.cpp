@@ -149,6 +149,16 @@ TEST(Step5, OnTheGridPromptsOfAnyLengthAreEqual) {
   EXPECT_EQ(result.differing, 0u);
 }
 
+// Latents and index keys of one position are one row, kept and made again together.
+TEST(Step5, OnTheGridRowsOfSparseAttentionAreEqual) {
+  const Environment both("1", "1");
+  std::vector<testing::Conversation> conversations = different_lengths();
+  conversations.resize(4);
+  const Tally result = tally(conversations, "glm5-mini");
+  EXPECT_EQ(result.reused, 4u);
+  EXPECT_EQ(result.differing, 0u);
+}
+
 // Whoever finds the lane busy has its reuse decided when its turn comes. Here a stranger waits
 // before it, whose rows take the place of those that the buffer held as it came.
 TEST(Step5, ReuseIsDecidedOnceTheLaneIsFree) {
@@ -238,6 +248,17 @@ TEST(Step7, ReuseEndsWhereDecodeBegan) {
   const Environment defaults(nullptr, nullptr);
   const Tally result = tally(replies_across_a_boundary());
   EXPECT_EQ(result.reused, 0u);  // no prompt fills a grid cell
+  EXPECT_EQ(result.differing, 0u);
+}
+
+TEST(Step7, RowsOfSparseAttentionEndWhereDecodeBegan) {
+  const Environment defaults(nullptr, nullptr);
+  std::vector<testing::Conversation> conversations = replies_across_a_boundary();
+  for (testing::Conversation& conversation : conversations)
+    conversation.first = joined(random_tokens(kGrid, 77), conversation.first);
+  conversations.resize(4);
+  const Tally result = tally(conversations, "glm5-mini");
+  EXPECT_EQ(result.reused, 4u);
   EXPECT_EQ(result.differing, 0u);
 }
 

@@ -24,8 +24,9 @@ struct Comparison {
 };
 
 // Runs both turns on one lane, and the second alone on a fresh one with the same settings.
-inline Comparison compare(const Conversation& conversation) {
-  Engine lane = SmallEngine{}.make(), fresh = SmallEngine{}.make();
+inline Comparison compare(const Conversation& conversation, const std::string& preset = "micro") {
+  const SmallEngine small{.preset = preset};
+  Engine lane = small.make(), fresh = small.make();
   const Reply first = lane.run(request_of(conversation.first, conversation.reply_tokens));
   const std::vector<Token> second =
       joined(joined(conversation.first, first.tokens), conversation.suffix);
@@ -52,10 +53,11 @@ struct Tally {
   std::optional<std::size_t> first_layer;  // lowest layer that ever differed
 };
 
-inline Tally tally(const std::vector<Conversation>& conversations) {
+inline Tally tally(const std::vector<Conversation>& conversations,
+                   const std::string& preset = "micro") {
   Tally result;
   for (const Conversation& conversation : conversations) {
-    const Comparison one = compare(conversation);
+    const Comparison one = compare(conversation, preset);
     ++result.trials;
     result.reused += one.cached > 0;
     result.differing += !one.equal();

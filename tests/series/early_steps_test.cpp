@@ -46,9 +46,10 @@ TEST(CacheOff, ChunksAreSizedFromThePromptsLength) {
 // Prefill of `prompt` from `offset` over the rows that a cold run of the same prompt left, all from
 // `offset` on poisoned first.
 std::vector<std::vector<std::uint16_t>> resumed_rows(const std::vector<Token>& prompt,
-                                                     std::size_t offset) {
+                                                     std::size_t offset,
+                                                     const char* preset = "micro") {
   const Environment off("0", nullptr);
-  Engine engine = SmallEngine{}.make();
+  Engine engine = SmallEngine{.preset = preset}.make();
   (void)engine.run(request_of(prompt, 1));
   testing::poison_rows(engine, offset, prompt.size());
   Stats stats;
@@ -57,9 +58,10 @@ std::vector<std::vector<std::uint16_t>> resumed_rows(const std::vector<Token>& p
   return row_bits(engine, 0, prompt.size());
 }
 
-std::vector<std::vector<std::uint16_t>> cold_rows(const std::vector<Token>& prompt) {
+std::vector<std::vector<std::uint16_t>> cold_rows(const std::vector<Token>& prompt,
+                                                  const char* preset = "micro") {
   const Environment off("0", nullptr);
-  Engine engine = SmallEngine{}.make();
+  Engine engine = SmallEngine{.preset = preset}.make();
   (void)engine.run(request_of(prompt, 1));
   return row_bits(engine, 0, prompt.size());
 }
@@ -72,6 +74,14 @@ TEST(Step1, ResumesAtThePromptsOwnColdBoundaries) {
       EXPECT_EQ(resumed_rows(prompt, chunk.begin), cold) << length << " from " << chunk.begin;
     }
   }
+}
+
+// What a position keeps beside its latent is made again with it, and read where it was kept.
+TEST(Step1, ResumesRowsOfSparseAttention) {
+  const std::vector<Token> prompt = random_tokens(200, 200);
+  const auto cold = cold_rows(prompt, "glm5-mini");
+  for (const Chunk& chunk : length_sized_chunks(prompt.size(), kGrid))
+    EXPECT_EQ(resumed_rows(prompt, chunk.begin, "glm5-mini"), cold) << "from " << chunk.begin;
 }
 
 #endif
