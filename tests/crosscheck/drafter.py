@@ -4,6 +4,8 @@ transformers leaves the layer out; its parts are here, and its decoder layer, no
 transformers' classes. Row p is made from hidden state p and token p + 1 and predicts token p + 2.
 """
 
+import re
+
 import torch
 from safetensors.torch import load_file
 
@@ -15,6 +17,18 @@ def names_of(config: dict) -> dict[str, list[int]]:
     return norms | {prefix + "eh_proj.weight": [hidden, 2 * hidden]}
 
 
+def packed(own: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Experts in the two tensors that transformers' classes hold."""
+    experts = sum(re.fullmatch(r"mlp\.experts\.\d+\.down_proj\.weight", name) is not None for name in own)
+    if not experts:
+        return own
+    part = lambda i, name: own.pop(f"mlp.experts.{i}.{name}_proj.weight")
+    order = range(experts)
+    own["mlp.experts.gate_up_proj"] = torch.stack([torch.cat((part(i, "gate"), part(i, "up"))) for i in order])
+    own["mlp.experts.down_proj"] = torch.stack([part(i, "down") for i in order])
+    return own
+
+
 class Drafter(torch.nn.Module):
     def __init__(self, model: torch.nn.Module, file: str, window: int):
         super().__init__()
@@ -23,9 +37,9 @@ class Drafter(torch.nn.Module):
         self.window = window
         self.enorm, self.hnorm, self.shared_head = norm(), norm(), torch.nn.ModuleDict({"norm": norm()})
         self.eh_proj = torch.nn.Linear(2 * config.hidden_size, config.hidden_size, bias=False)
-        self.layer = type(model.model.layers[0])(config, layer_idx=0)
+        self.layer = type(model.model.layers[0])(config, layer_idx=config.num_hidden_layers - 1)
         prefix = f"model.layers.{config.num_hidden_layers}."
-        own = {k.removeprefix(prefix): v.float() for k, v in load_file(file).items() if k.startswith(prefix)}
+        own = packed({k.removeprefix(prefix): v.float() for k, v in load_file(file).items() if k.startswith(prefix)})
         mine = self.state_dict()
         self.load_state_dict({k: own[k.removeprefix("layer.")] for k in mine})
         assert len(own) == len(mine), "a tensor of the layer is not used"
@@ -39,4 +53,5 @@ class Drafter(torch.nn.Module):
         mask = torch.zeros(behind.shape).masked_fill((behind < 0) | (behind >= self.window), -torch.inf)
         rotary = model.model.rotary_emb(x, positions)
         x = self.layer(x, attention_mask=mask[None, None], position_ids=positions, position_embeddings=rotary)
+        x = x[0] if isinstance(x, tuple) else x  # beside it sparse attention's choice, of the whole window
         return model.lm_head(self.shared_head["norm"](x))[0]

@@ -35,6 +35,38 @@ YARN = {
     "original_max_position_embeddings": 64,
 }
 LINEAR = {"rope_type": "linear", "rope_theta": 10000.0, "factor": 4.0}
+GLM4_MOE = {
+    "rope_parameters": {**DEFAULT, "partial_rotary_factor": 0.5},
+    "attention_bias": True,
+    "use_qk_norm": True,
+    "first_k_dense_replace": 2,
+    "n_routed_experts": 8,
+    "num_experts_per_tok": 3,
+    "n_shared_experts": 2,
+    "moe_intermediate_size": 48,
+    "n_group": 2,
+    "topk_group": 1,
+    "routed_scaling_factor": 1.5,
+}
+LATENT = {
+    "head_dim": 16,
+    "num_key_value_heads": 4,
+    "q_lora_rank": 64,
+    "kv_lora_rank": 48,
+    "qk_nope_head_dim": 32,
+    "qk_rope_head_dim": 16,
+    "v_head_dim": 48,
+    "first_k_dense_replace": 3,
+    "n_routed_experts": 8,
+    "num_experts_per_tok": 3,
+    "n_shared_experts": 1,
+    "moe_intermediate_size": 48,
+    "n_group": 2,
+    "topk_group": 1,
+    "routed_scaling_factor": 1.5,
+    "rope_parameters": DEFAULT,
+}
+INDEXER = {"index_n_heads": 4, "index_head_dim": 32, "index_topk": 40}  # of the text's 96 tokens
 
 
 def by_layers(*kinds: str) -> list[str]:
@@ -42,7 +74,8 @@ def by_layers(*kinds: str) -> list[str]:
 
 
 # These have a multi-token-prediction layer after the decoder's, with a window of its own.
-DRAFTERS = {"llama_drafter": {"num_nextn_predict_layers": 1, "mtp_sliding_window": WINDOW}}
+DRAFTER = {"num_nextn_predict_layers": 1, "mtp_sliding_window": WINDOW}
+DRAFTERS = {f"{name}_drafter": DRAFTER for name in ("llama", "glm4_moe", "deepseek_v3", "glm_moe_dsa")}
 
 # name: (model_type, what differs from SIZES)
 FAMILIES = {
@@ -110,22 +143,8 @@ FAMILIES = {
         "glm4",
         {"rope_parameters": {**DEFAULT, "partial_rotary_factor": 0.5}, "attention_bias": True},
     ),
-    "glm4_moe": (
-        "glm4_moe",
-        {
-            "rope_parameters": {**DEFAULT, "partial_rotary_factor": 0.5},
-            "attention_bias": True,
-            "use_qk_norm": True,
-            "first_k_dense_replace": 2,
-            "n_routed_experts": 8,
-            "num_experts_per_tok": 3,
-            "n_shared_experts": 2,
-            "moe_intermediate_size": 48,
-            "n_group": 2,
-            "topk_group": 1,
-            "routed_scaling_factor": 1.5,
-        },
-    ),
+    "glm4_moe": ("glm4_moe", GLM4_MOE),
+    "glm4_moe_drafter": ("glm4_moe", GLM4_MOE),
     "qwen3_moe": (
         "qwen3_moe",
         {
@@ -147,6 +166,17 @@ FAMILIES = {
             "sliding_window": WINDOW,
         },
     ),
+    "deepseek_v3": ("deepseek_v3", {**LATENT, "rope_parameters": {**YARN, "mscale": 1.0, "mscale_all_dim": 0.7}}),
+    "deepseek_v3_queries": ("deepseek_v3", {**LATENT, "q_lora_rank": None, "rope_interleave": False}),
+    "deepseek_v3_drafter": ("deepseek_v3", LATENT),
+    "glm4_moe_lite": ("glm4_moe_lite", LATENT),
+    "deepseek_v32": ("deepseek_v32", {**LATENT, **INDEXER}),
+    "glm_moe_dsa": (
+        "glm_moe_dsa",
+        {**LATENT, **INDEXER, "indexer_types": ["full", "shared", "full", "shared"]},
+    ),
+    "glm_moe_dsa_drafter": ("glm_moe_dsa", {**LATENT, **INDEXER}),
+    "glm_moe_dsa_whole": ("glm_moe_dsa", {**LATENT, **INDEXER, "index_topk": 256}),
     "starcoder2": (
         "starcoder2",
         {"sliding_window": WINDOW, "rope_parameters": DEFAULT, "use_bias": True, "tie_word_embeddings": True},

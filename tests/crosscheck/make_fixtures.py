@@ -11,13 +11,18 @@ The engine rounds to bf16 at the places that `Rounding` knows: what goes into a 
 into the attention. Its other roundings are 2^-16 times finer. The forward is repeated with each of
 these roundings replaced by an independent relative error, uniform within bf16's unit roundoff 2^-8.
 The root mean square of what that does to the logits, for each block of positions, is `rounding_rms`:
-a right forward deviates by about that much.
+a right forward deviates by about that much. Latent attention is expanded in transformers: there the
+keys and values stand for the queries and outputs that the engine rounds in the latent's space.
+
+Of a model with sparse attention it also holds what the last indexer chooses for some rows, with a mark
+where the roundings decide (choice.py).
 """
 
 import json
 import sys
 import tempfile
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import torch
@@ -25,9 +30,8 @@ import transformers
 from safetensors import safe_open
 from safetensors.torch import save_file
 from transformers import AutoConfig, AutoModelForCausalLM
-from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
-from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
+from choice import Choices, marked
 from drafter import Drafter, names_of
 from families import DRAFTERS, FAMILIES, SIZES
 from transformers4 import as_transformers4
@@ -63,6 +67,9 @@ class Rounding:
                 module.register_forward_pre_hook(lambda _, inputs: (self(inputs[0]), *inputs[1:]))
                 # A relative error of the activation is one of its product with `up`.
                 module.act_fn.register_forward_hook(lambda _, inputs, output: self(output))
+            if type(module).__name__.endswith("Indexer"):
+                for part in (module.wq_b, module.k_norm):
+                    part.register_forward_hook(lambda _, inputs, output: self(output))
 
     def attention(self, module, query, key, value, attention_mask, scaling, softcap=None, **_):
         """transformers' eager attention, with the roundings. q [B, Q, T, D]; k and v [B, G, T, D]."""
@@ -83,7 +90,11 @@ def save_config(name: str, folder: Path) -> dict:
     model = AutoModelForCausalLM.from_config(AutoConfig.for_model(model_type, **{**sizes, **options}))
     model.bfloat16().save_pretrained(folder)
     config = json.loads((folder / "config.json").read_text())
-    config |= {"num_hidden_layers": SIZES["num_hidden_layers"]} | DRAFTERS.get(name, {})
+    layers = SIZES["num_hidden_layers"]
+    config |= {"num_hidden_layers": layers} | DRAFTERS.get(name, {})
+    for key in ("layer_types", "mlp_layer_types", "indexer_types"):
+        if key in config:
+            config[key] = config[key][:layers]
     (folder / "config.json").write_text(json.dumps(config))
     return config
 
@@ -110,11 +121,12 @@ def sampled_columns(row: int) -> list[int]:
 class Reference:
     """The folder in transformers, in float32: the decoder's logits and, if there is one, the drafter's."""
 
-    def __init__(self, name: str, folder: Path, attention: str):
+    def __init__(self, name: str, folder: Path):
         self.model, loading = AutoModelForCausalLM.from_pretrained(
-            folder, dtype=torch.float32, attn_implementation=attention, output_loading_info=True
+            folder, dtype=torch.float32, attn_implementation="eager", output_loading_info=True
         )
         self.model.eval()
+        self.choices = Choices(self.model)
         self.drafter, self.hidden = None, None
         if name in DRAFTERS:
             window = DRAFTERS[name]["mtp_sliding_window"]
@@ -125,7 +137,7 @@ class Reference:
 
     def parts(self, tokens: list[int]) -> dict[str, np.ndarray]:
         ids = torch.tensor(tokens)
-        with torch.no_grad():
+        with torch.no_grad(), self.choices.watched():
             found = {"model": self.model(ids[None], use_cache=False).logits[0].double().numpy()}
             if self.drafter:
                 # Whole blocks of rows: the last token has no row.
@@ -134,24 +146,29 @@ class Reference:
         return found
 
 
-def rounding_rms(name: str, folder: Path, tokens: list[int], exact: dict[str, np.ndarray]) -> dict[str, list[float]]:
-    rounding = Rounding()
-    ALL_ATTENTION_FUNCTIONS.register("rounding", rounding.attention)
-    ALL_MASK_ATTENTION_FUNCTIONS.register("rounding", ALL_MASK_ATTENTION_FUNCTIONS["eager"])
-    reference = Reference(name, folder, "rounding")
-    for module in filter(None, (reference.model, reference.drafter)):
-        rounding.watch(module)
-    for part, logits in reference.parts(tokens).items():
-        same = np.abs(logits - exact[part]).max()
-        assert same < 1e-4, f"not the attention of transformers: logits differ by {same}"
-    rounding.on = True
-    runs = [reference.parts(tokens) for _ in range(REPETITIONS)]
-    result = {}
-    for part, logits in exact.items():
-        squares = np.array([(run[part] - logits) ** 2 for run in runs])
-        blocks = squares.reshape(REPETITIONS, -1, BLOCK, logits.shape[1])
-        result[part] = np.sqrt(blocks.mean((0, 2, 3))).tolist()
-    return result
+class Repeated:
+    """The same model again and again, with other roundings each time."""
+
+    def __init__(self, name: str, folder: Path, tokens: list[int], exact: dict[str, np.ndarray]):
+        rounding = Rounding()
+        reference = Reference(name, folder)
+        for module in filter(None, (reference.model, reference.drafter)):
+            rounding.watch(module)
+        self.runs, self.scores = [], []
+        code = sys.modules[type(reference.model).__module__]
+        with mock.patch.object(code, "eager_attention_forward", rounding.attention):
+            for part, logits in reference.parts(tokens).items():
+                same = np.abs(logits - exact[part]).max()
+                assert same < 1e-4, f"not the attention of transformers: logits differ by {same}"
+            rounding.on = True
+            for _ in range(REPETITIONS):
+                self.runs.append(reference.parts(tokens))
+                self.scores.append(reference.choices.scores)
+
+    def rms(self, part: str, exact: np.ndarray) -> list[float]:
+        squares = np.array([(run[part] - exact) ** 2 for run in self.runs])
+        blocks = squares.reshape(REPETITIONS, -1, BLOCK, exact.shape[1])
+        return np.sqrt(blocks.mean((0, 2, 3))).tolist()
 
 
 def write_fixture(name: str) -> None:
@@ -160,8 +177,9 @@ def write_fixture(name: str) -> None:
         folder = Path(temporary)
         config = save_config(name, folder)
         tensors = draw_weights(folder, names_of(config) if name in DRAFTERS else {})
-        exact = Reference(name, folder, "eager").parts(tokens)
-        rms = rounding_rms(name, folder, tokens, exact)
+        reference = Reference(name, folder)
+        exact = reference.parts(tokens)
+        repeated = Repeated(name, folder, tokens, exact)
     fixture = {
         "made_with": f"transformers {transformers.__version__}, torch {torch.__version__}",
         "config": config,
@@ -172,10 +190,13 @@ def write_fixture(name: str) -> None:
         "block": BLOCK,
         "columns": [sampled_columns(row) for row in range(TOKENS)],
     }
+    if reference.choices.scores is not None:
+        fixture["choice"] = marked(reference.choices, repeated.scores)
     for part, logits in exact.items():
-        print(f"{name}, {part}: logits' deviation {logits.std():.3f}, rounding {np.mean(rms[part]):.4f}", flush=True)
+        rms = repeated.rms(part, logits)
+        print(f"{name}, {part}: logits' deviation {logits.std():.3f}, rounding {np.mean(rms):.4f}", flush=True)
         kept = [[round(float(row[c]), DIGITS) for c in sampled_columns(r)] for r, row in enumerate(logits)]
-        fixture[part] = {"rounding_rms": [round(r, DIGITS) for r in rms[part]], "logits": kept}
+        fixture[part] = {"rounding_rms": [round(r, DIGITS) for r in rms], "logits": kept}
     lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in fixture.items())
     (FOLDER / f"{name}.json").write_text("{\n" + lines + "\n}\n")
 

@@ -57,6 +57,7 @@ MATRICES = [
     (r"(embed_tokens|lm_head)", 2.0),
     (r"(q_proj|k_proj)", 1.4),
     (r"qkv_proj", 1.3),
+    (r"q_b_proj", 1.6),
     (r"(o_proj|down_proj|c_proj|w2)", 0.7),
     (r"", 1.0),
 ]
