@@ -56,6 +56,11 @@ std::string shown(const Place& place) {
   return place.line == 0 ? place.file : place.file + ":" + std::to_string(place.line);
 }
 
+std::string shown(const Candidate& c) {
+  return "in " + c.scope + (c.conditional.empty() ? "" : " [" + c.conditional + "]") + ": " +
+         c.text;
+}
+
 Finding Finding::of(Verdict verdict, Place origin, std::string message, Place place) {
   return {.verdict = verdict,
           .place = std::move(place),

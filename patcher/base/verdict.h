@@ -66,6 +66,9 @@ struct Candidate {
   std::string text = {};         // the first line of the place
 };
 
+// "in SCOPE [CONDITIONAL]: TEXT".
+std::string shown(const Candidate& candidate);
+
 // One thing to tell about a patch: an error (of a refusal) or a note.
 struct Finding {
   Verdict verdict = Verdict::kApplies;

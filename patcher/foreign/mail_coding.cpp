@@ -86,10 +86,7 @@ std::string base64(std::string_view text) {
 
 std::string unflowed(std::string_view text, bool delsp) {
   std::string out;
-  for (; !text.empty();) {
-    const size_t end = text.find('\n');
-    std::string_view line = without_cr(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  for (std::string_view line : text_lines(text)) {
     if (line == "-- ") {
       if (!out.empty() && !out.ends_with('\n')) out += '\n';
       out += "-- \n";

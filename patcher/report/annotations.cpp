@@ -43,8 +43,7 @@ std::string full_message(const Finding& f, const ReportPaths& paths) {
   for (const std::string& hint : f.hints)
     text += "\nhint: " + hint;
   for (const Candidate& c : f.candidates) {
-    text += fmt::format("\n{}:{}: in {}{}: {}", join_path(paths.root, c.place.file), c.place.line,
-                        c.scope, c.conditional.empty() ? "" : " [" + c.conditional + "]", c.text);
+    text += fmt::format("\n{}:{}: {}", join_path(paths.root, c.place.file), c.place.line, shown(c));
   }
   return text;
 }
@@ -86,7 +85,7 @@ json related(const Finding& f, const ReportPaths& paths) {
     Place place = c.place;
     place.file = join_path(paths.root, place.file);
     json one = location(place);
-    one["message"] = {{"text", fmt::format("in {}: {}", c.scope, c.text)}};
+    one["message"] = {{"text", shown(c)}};
     out.push_back(std::move(one));
   }
   return out;

@@ -116,8 +116,8 @@ std::string finding_html(const Finding& f, bool error) {
   for (const std::string& hint : f.hints)
     out += fmt::format("<div>hint: {}</div>", html_escaped(hint));
   for (const Candidate& c : f.candidates) {
-    out += fmt::format("<div><code>{} in {}: {}</code></div>", html_escaped(shown(c.place)),
-                       html_escaped(c.scope), html_escaped(c.text));
+    out += fmt::format("<div><code>{} {}</code></div>", html_escaped(shown(c.place)),
+                       html_escaped(shown(c)));
   }
   return out + "</li>\n";
 }

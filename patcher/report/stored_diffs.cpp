@@ -18,12 +18,9 @@ namespace fs = std::filesystem;
 
 std::string normalised(std::string_view text, bool blank_context) {
   std::string out;
-  for (size_t pos = 0; pos < text.size();) {
-    const size_t end = std::min(text.find('\n', pos), text.size());
-    const std::string_view line = without_cr(text.substr(pos, end - pos));
+  for (const std::string_view line : text_lines(text)) {
     if (!(blank_context && line == " ")) out += line;
     out += '\n';
-    pos = end + 1;
   }
   return out;
 }

@@ -29,8 +29,7 @@ void print_finding(Console& console, const Finding& f, bool error) {
   for (const std::string& hint : f.hints)
     console.err({"  hint: ", hint});
   for (const Candidate& c : f.candidates) {
-    const std::string conditional = c.conditional.empty() ? "" : " [" + c.conditional + "]";
-    console.err({"  ", place_text(c.place), ": in ", c.scope, conditional, ": ", c.text});
+    console.err({"  ", place_text(c.place), ": ", shown(c)});
   }
 }
 

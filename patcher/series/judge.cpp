@@ -99,7 +99,7 @@ class Judge {
         forward_(try_patch(patch, before, ScopeRule::kStrict, cache)),
         backward_(try_patch(undoing_, before, ScopeRule::kUndo, cache)),
         states_(part_states(forward_.parts, backward_.parts)),
-        out_{.paths = forward_.paths, .after = before} {}
+        out_{.after = before} {}
 
   Judgement run() {
     const auto in_place = std::count(states_.begin(), states_.end(), PartState::kInPlace);

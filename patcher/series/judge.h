@@ -14,7 +14,6 @@ struct Trial {
   std::vector<TrialPart> parts = {};        // in the patch's order (operations first)
   std::vector<TrialFailure> failures = {};  // all of them, not the first
   std::vector<Finding> notes = {};          // what of its results a person should know
-  std::vector<std::string> paths = {};      // what the patch names in the tree
   FileMap after;                            // REQUIRES ok()
 
   bool ok() const { return failures.empty(); }
@@ -42,7 +41,6 @@ struct Judgement {
   Verdict verdict = Verdict::kApplies;
   std::vector<TrialFailure> failures = {};  // of a refusal; explained() makes findings of them
   std::vector<Finding> notes = {};
-  std::vector<std::string> paths = {};
   FileMap after;  // equals the state before unless the verdict is kApplies
 };
 

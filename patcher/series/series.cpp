@@ -88,14 +88,11 @@ Patch patch_at(const SeriesLine& line, const std::string& text) {
 std::vector<SeriesLine> parse_series(std::string_view text) {
   std::vector<SeriesLine> out;
   int number = 0;
-  text = without_bom(text);
-  while (!text.empty()) {
-    const size_t end = text.find('\n');
-    std::string_view name = trim(without_comment(text.substr(0, end)), " \t\r");
+  for (const std::string_view line : text_lines(without_bom(text))) {
+    std::string_view name = trim(without_comment(line), " \t\r");
     const std::string options = take_options(name);
     ++number;
     if (!name.empty()) out.push_back({std::string(name), number, options});
-    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
   }
   return out;
 }

@@ -56,7 +56,6 @@ class TrialRun {
   }
 
   FileState get(const std::string& path, int line, bool& usable) {
-    out_.paths.push_back(path);
     FileState state = out_.after.get(path);
     usable = state.unsafe.empty() && state.same_file.empty();
     if (!state.unsafe.empty()) fail(Verdict::kUnsafePath, line, path, state.unsafe);

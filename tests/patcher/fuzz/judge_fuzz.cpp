@@ -52,7 +52,7 @@ void show(const Patch& patch, const FileMap& before) {
                  .verdict = j.verdict,
                  .findings = explained(j.failures),
                  .notes = j.notes,
-                 .paths = j.paths,
+                 .paths = named_paths(patch),
                  .before = before,
                  .after = j.after};
   side_by_side(plan, 80, true);
