@@ -46,9 +46,9 @@ class FallibleDisk final : public Disk {
     }
     return Disk::write(file, bytes, is_on(DiskFault::kShort) ? few(count) : count);
   }
-  ssize_t read(int file, std::byte* bytes, std::size_t count) override {
+  ssize_t read(int file, std::byte* bytes, std::size_t count, std::size_t offset) override {
     if (fails(DiskFault::kUnreadable, EIO)) return -1;
-    return Disk::read(file, bytes, is_on(DiskFault::kShort) ? few(count) : count);
+    return Disk::read(file, bytes, is_on(DiskFault::kShort) ? few(count) : count, offset);
   }
   int sync(int file) override { return fails(DiskFault::kFull, ENOSPC) ? -1 : Disk::sync(file); }
   int rename(const std::filesystem::path& from, const std::filesystem::path& to) override {

@@ -32,8 +32,8 @@ int Disk::open(const std::filesystem::path& path) {
 ssize_t Disk::write(int file, const std::byte* bytes, std::size_t count) {
   return ::write(file, bytes, count);
 }
-ssize_t Disk::read(int file, std::byte* bytes, std::size_t count) {
-  return ::read(file, bytes, count);
+ssize_t Disk::read(int file, std::byte* bytes, std::size_t count, std::size_t offset) {
+  return ::pread(file, bytes, count, static_cast<off_t>(offset));
 }
 int Disk::sync(int file) {
   return ::fdatasync(file);
@@ -60,13 +60,14 @@ DiskReader::~DiskReader() {
   ::close(file_);
 }
 
-void DiskReader::read(std::span<std::byte> bytes) {
+void DiskReader::read(std::span<std::byte> bytes, std::size_t offset) const {
   while (!bytes.empty()) {
-    const ssize_t got = disk_.read(file_, bytes.data(), bytes.size());
+    const ssize_t got = disk_.read(file_, bytes.data(), bytes.size(), offset);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail_with_errno(path_, "cannot be read");
     if (got == 0) fail(path_, "ends too early");
     bytes = bytes.subspan(static_cast<std::size_t>(got));
+    offset += static_cast<std::size_t>(got);
   }
 }
 

@@ -22,13 +22,13 @@ class Disk {
   virtual int create(const std::filesystem::path& path);  // empty, for writing
   virtual int open(const std::filesystem::path& path);    // for reading
   virtual ssize_t write(int file, const std::byte* bytes, std::size_t count);
-  virtual ssize_t read(int file, std::byte* bytes, std::size_t count);
+  virtual ssize_t read(int file, std::byte* bytes, std::size_t count, std::size_t offset);
   virtual int sync(int file);
   virtual int rename(const std::filesystem::path& from, const std::filesystem::path& to);
   virtual int remove(const std::filesystem::path& path);
 };
 
-// A file that is read from begin to end. Throws DiskError naming it.
+// A file that is read. Throws DiskError naming it.
 class DiskReader {
  public:
   DiskReader(Disk& disk, std::filesystem::path path);
@@ -37,8 +37,8 @@ class DiskReader {
   ~DiskReader();
 
   std::size_t size() const { return size_; }
-  // All of `bytes`; an early end is an error.
-  void read(std::span<std::byte> bytes);
+  // All of `bytes`, from `offset` on; an early end is an error. Any thread.
+  void read(std::span<std::byte> bytes, std::size_t offset) const;
 
  private:
   Disk& disk_;

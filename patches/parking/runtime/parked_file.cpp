@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstring>
-#include <functional>
+#include <future>
 #include <numeric>
 
 namespace engine::runtime {
@@ -72,63 +73,49 @@ std::uint64_t checksum_of(std::span<const std::byte> bytes) {
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
-// The checksums of a stream of blocks.
-class BlockChecksum {
- public:
-  explicit BlockChecksum(std::uint64_t header) : header_(header) { restart(); }
-
-  // How much of what follows belongs to the block.
-  std::size_t room() const { return kBlockBytes - filled_; }
-  bool empty() const { return filled_ == 0; }
-
-  void add(std::span<const std::byte> bytes) {
-    XXH3_64bits_update(&state_, bytes.data(), bytes.size());
-    filled_ += bytes.size();
-  }
-  std::uint64_t finish() {
-    const std::uint64_t sum = XXH3_64bits_digest(&state_);
-    ++number_;
-    restart();
-    return sum;
-  }
-
- private:
-  void restart() {
-    XXH3_64bits_reset_withSeed(&state_, header_ + number_);
-    filled_ = 0;
-  }
-
-  std::uint64_t header_;
-  std::uint64_t number_ = 0;
-  std::size_t filled_ = 0;
-  XXH3_state_t state_{};
+// The memory of one block of the file.
+struct Block {
+  std::vector<std::span<std::byte>> pieces{};
+  std::size_t bytes = 0;
 };
 
-// Calls visit(bytes) for all of the rows and the tail, in the file's order, cut at blocks.
-void for_each_stretch(const HeldRows& rows, std::span<std::byte> tail, BlockChecksum& block,
-                      const std::function<void(std::span<std::byte>)>& visit) {
-  const auto cut = [&](std::span<std::byte> bytes) {
+// All of the rows and the tail, in the file's order.
+std::vector<Block> blocks_of(const HeldRows& rows, std::span<std::byte> tail) {
+  std::vector<Block> blocks;
+  const auto add = [&](std::span<std::byte> bytes) {
     while (!bytes.empty()) {
-      const std::size_t part = std::min(bytes.size(), block.room());
-      visit(bytes.first(part));
+      if (blocks.empty() || blocks.back().bytes == kBlockBytes) blocks.emplace_back();
+      Block& block = blocks.back();
+      const std::size_t part = std::min(bytes.size(), kBlockBytes - block.bytes);
+      block.pieces.push_back(bytes.first(part));
+      block.bytes += part;
       bytes = bytes.subspan(part);
     }
   };
   for (std::size_t tensor = 0; tensor < rows.row_bytes().size(); ++tensor)
     rows.for_each_piece(tensor, 0, rows.rows(),
                         [&](std::size_t, std::byte* memory, std::size_t count) {
-                          cut({memory, count * rows.row_bytes()[tensor]});
+                          add({memory, count * rows.row_bytes()[tensor]});
                         });
-  cut(tail);
+  add(tail);
+  return blocks;
+}
+
+std::uint64_t checksum_of(const Block& block, std::uint64_t header, std::size_t number) {
+  XXH3_state_t state{};
+  XXH3_64bits_reset_withSeed(&state, header + number);
+  for (const std::span<std::byte> piece : block.pieces)
+    XXH3_64bits_update(&state, piece.data(), piece.size());
+  return XXH3_64bits_digest(&state);
 }
 
 [[noreturn]] void damaged(const std::filesystem::path& path, const char* what) {
   throw DamagedFile(path.string() + ": " + what);
 }
 
-std::uint64_t read_number(DiskReader& file) {
+std::uint64_t read_number(const DiskReader& file, std::size_t offset) {
   std::uint64_t number = 0;
-  file.read(std::as_writable_bytes(std::span(&number, 1)));
+  file.read(std::as_writable_bytes(std::span(&number, 1)), offset);
   return number;
 }
 
@@ -139,10 +126,10 @@ bool fits(const FixedHeader& fixed, std::size_t file_bytes) {
          header_bytes(fixed.tensors, fixed.rows) + kChecksumBytes <= file_bytes;
 }
 
-ParkedHeader read_header(DiskReader& file, const std::filesystem::path& path) {
+ParkedHeader read_header(const DiskReader& file, const std::filesystem::path& path) {
   if (file.size() < sizeof(FixedHeader)) damaged(path, "is too short");
   std::vector<std::byte> bytes(sizeof(FixedHeader));
-  file.read(bytes);
+  file.read(bytes, 0);
   FixedHeader fixed{};
   std::memcpy(&fixed, bytes.data(), sizeof fixed);
   if (fixed.magic != kMagic) damaged(path, "is no parked conversation");
@@ -151,9 +138,9 @@ ParkedHeader read_header(DiskReader& file, const std::filesystem::path& path) {
                        ", not " + std::to_string(kVersion));
   if (!fits(fixed, file.size())) damaged(path, "its header is damaged");
   bytes.resize(header_bytes(fixed.tensors, fixed.rows));
-  file.read(std::span(bytes).subspan(sizeof(FixedHeader)));
+  file.read(std::span(bytes).subspan(sizeof(FixedHeader)), sizeof(FixedHeader));
   ParkedHeader header;
-  header.checksum = read_number(file);
+  header.checksum = read_number(file, bytes.size());
   if (header.checksum != checksum_of(bytes)) damaged(path, "its header is damaged");
   header.kind = {.weights = {fixed.weights.data(), fixed.weights.size()},
                  .numerics = {fixed.numerics.data(), fixed.numerics.size()},
@@ -170,6 +157,30 @@ ParkedHeader read_header(DiskReader& file, const std::filesystem::path& path) {
   if (file.size() != parked_file_bytes(header.kind, fixed.rows, fixed.tail_bytes))
     damaged(path, "its length is not what its header says");
   return header;
+}
+
+// Reads blocks on several threads, which take the next one each, and verifies them.
+void read_blocks(const DiskReader& file, const std::filesystem::path& path,
+                 const std::vector<Block>& blocks, std::size_t begin, std::uint64_t header) {
+  constexpr std::size_t kThreads = 8;
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t number = next++; number < blocks.size(); number = next++) {
+      std::size_t offset = begin + number * (kBlockBytes + kChecksumBytes);
+      for (const std::span<std::byte> piece : blocks[number].pieces) {
+        file.read(piece, offset);
+        offset += piece.size();
+      }
+      if (read_number(file, offset) != checksum_of(blocks[number], header, number))
+        damaged(path, "its rows are damaged");
+    }
+  };
+  std::vector<std::future<void>> others;
+  for (std::size_t i = 1; i < std::min(kThreads, blocks.size()); ++i)
+    others.push_back(std::async(std::launch::async, work));
+  work();
+  for (std::future<void>& other : others)
+    other.get();
 }
 
 }  // namespace
@@ -196,14 +207,13 @@ void write_parked_file(Disk& disk, const std::filesystem::path& path, const Park
   };
   file.write(header);
   write_number(header_sum);
-  BlockChecksum block(header_sum);
   std::vector<std::byte> tail = parked.tail;
-  for_each_stretch(*parked.rows, tail, block, [&](std::span<std::byte> bytes) {
-    file.write(bytes);
-    block.add(bytes);
-    if (block.room() == 0) write_number(block.finish());
-  });
-  if (!block.empty()) write_number(block.finish());
+  const std::vector<Block> blocks = blocks_of(*parked.rows, tail);
+  for (std::size_t number = 0; number < blocks.size(); ++number) {
+    for (const std::span<std::byte> piece : blocks[number].pieces)
+      file.write(piece);
+    write_number(checksum_of(blocks[number], header_sum, number));
+  }
   file.finish();
 }
 
@@ -217,17 +227,9 @@ ParkedRows read_parked_file(Disk& disk, const std::filesystem::path& path,
   DiskReader file(disk, path);
   if (read_header(file, path).checksum != header.checksum) damaged(path, "is another file now");
   std::vector<std::byte> tail(header.tail_bytes);
-  BlockChecksum block(header.checksum);
-  const auto verify = [&] {
-    const std::uint64_t sum = block.finish();
-    if (read_number(file) != sum) damaged(path, "its rows are damaged");
-  };
-  for_each_stretch(*into, tail, block, [&](std::span<std::byte> bytes) {
-    file.read(bytes);
-    block.add(bytes);
-    if (block.room() == 0) verify();
-  });
-  if (!block.empty()) verify();
+  const std::size_t begin =
+      header_bytes(header.kind.row_bytes.size(), header.tokens.size()) + kChecksumBytes;
+  read_blocks(file, path, blocks_of(*into, tail), begin, header.checksum);
   return {header.tokens, std::move(into), std::move(tail)};
 }
 
