@@ -33,8 +33,11 @@ EngineOptions ParkedLane::options() const {
 
 void ParkedLane::open() {
   EngineOptions parks = options();
-  const model::ModelConfig& c = model_.network.config();
-  const std::size_t row_bytes = c.layers * 2 * c.kv_heads * c.head_size * sizeof(kernels::bf16);
+  const Engine measured(model_.network, options());
+  std::size_t row_bytes = 0;
+  for (std::size_t layer = 0; layer < model_.network.layers.size(); ++layer)
+    for (const KeptTensor& tensor : measured.lane().state.kept(layer))
+      row_bytes += tensor.row_bytes;
   parks.parking.ram_bytes = parking_.ram_rows * row_bytes;
   parks.parking.least_rows = parking_.least_cells * shape_.grid;
   parks.parking.writes_behind = parking_.writes_behind;

@@ -178,7 +178,8 @@ TEST_P(ParkedConversations, EveryTurnIsAColdRun) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, ParkedConversations,
-                         ::testing::Values(Trial{"micro", 1}, Trial{"glm4moe-mini", 10}),
+                         ::testing::Values(Trial{"micro", 1}, Trial{"glm4moe-mini", 10},
+                                           Trial{"glm5-mini", 40}),
                          [](const auto& test) { return case_word(test.param.preset); });
 
 }  // namespace
