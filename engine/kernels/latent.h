@@ -22,8 +22,8 @@ struct LatentShape {
   std::size_t rotated;    // B
   std::size_t unrotated;  // W
 
-  std::size_t key() const { return latent + rotated; }       // C + B
-  std::size_t query() const { return unrotated + rotated; }  // W + B
+  constexpr std::size_t key() const { return latent + rotated; }       // C + B
+  constexpr std::size_t query() const { return unrotated + rotated; }  // W + B
 };
 
 // REQUIRES: size is a multiple of 16 and not below B.

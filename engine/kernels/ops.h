@@ -154,6 +154,7 @@ class Backend {
 
   // out[r, h] = bf16(x[r, h] * w_h^T) for w of Q matrices [N, K], one fused chain over K each. The
   // part of head h of row r begins at out + (r Q + h) * out_stride, at x + (r Q + h) * x_stride.
+  // REQUIRES: x is aligned to 16 bytes and x_stride is a multiple of 8.
   virtual void matmul_heads(bf16* out, std::size_t out_stride, const bf16* x, std::size_t x_stride,
                             const ExpertMatrices& w, std::size_t rows) = 0;
 

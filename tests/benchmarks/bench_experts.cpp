@@ -5,20 +5,19 @@
 //
 // GLM-5: hidden 6144, 256 experts of width 2048, 8 a row. The weights are one expert's, 256 times;
 // the router's logits are random, so that all experts are as likely.
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <functional>
 #include <memory>
 #include <random>
 #include <set>
 #include <vector>
 
 #include "kernels/ops.h"
+#include "time_of.h"
 
 namespace {
 
 using namespace engine;
+using bench::time_of;
 using kernels::bf16;
 
 constexpr std::size_t kHidden = 6144, kWidth = 2048, kExperts = 256, kChosen = 8, kMostRows = 2048;
@@ -78,23 +77,6 @@ struct Layer {
   bf16 *x, *gathered, *activated;
   kernels::Routes routes;
 };
-
-// Microseconds of one, the smallest mean of three.
-double time_of(kernels::Backend& backend, const std::function<void()>& work) {
-  constexpr int kRepetitions = 20;
-  double best = 1e30;
-  work();
-  for (int round = 0; round < 3; ++round) {
-    backend.synchronize();
-    const auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < kRepetitions; ++i)
-      work();
-    backend.synchronize();
-    const std::chrono::duration<double, std::micro> all = std::chrono::steady_clock::now() - begin;
-    best = std::min(best, all.count() / kRepetitions);
-  }
-  return best;
-}
 
 void measure(Layer& layer, std::size_t rows) {
   kernels::Backend& backend = layer.backend;

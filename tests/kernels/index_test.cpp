@@ -78,6 +78,7 @@ TEST_P(Index, ChoosesByTheDefinition) {
       {.rows = 8, .position = 300},
       {.rows = 150, .position = 555},
       {.rows = 3, .position = 2500, .index = {.heads = 32, .size = 128, .most = 2048}},
+      {.rows = 2, .position = 9000, .index = {.heads = 70, .size = 16, .most = 512}},
       {.rows = 5, .position = 200, .index = {.heads = 1, .size = 16, .most = 1}},
   };
   for (const Problem& p : problems) {

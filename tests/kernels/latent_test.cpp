@@ -197,7 +197,7 @@ TEST_P(Latent, QueriesAreCutAndRotated) {
 TEST_P(Latent, HeadsProductsAreOneChain) {
   constexpr std::size_t Q = 4, N = 48, kOutStride = 70;
   for (const std::size_t K : {32u, 512u}) {
-    const std::size_t x_stride = K + 5;
+    const std::size_t x_stride = K + 8;
     std::vector<bf16> weights = normal_bf16s(Q * N * K, 0.1f, 9);
     std::vector<MatrixPart> parts;
     for (std::size_t h = 0; h < Q; ++h)
@@ -228,6 +228,7 @@ struct Problem {
   std::size_t window = kWholeContext;
   std::size_t slots = 0;  // 0: one for each position and a few more
   std::size_t most = 0;   // 0: no set
+  LatentShape shape = kShape;
 
   std::size_t end() const { return position + rows; }
   std::size_t all_slots() const { return slots != 0 ? slots : end() + 5; }
@@ -244,11 +245,11 @@ std::vector<std::int32_t> sets(const Problem& p) {
   return all;
 }
 
-std::vector<bf16> queries(const Problem& p, std::size_t heads) {
+std::vector<bf16> queries(const Problem& p) {
   std::vector<bf16> all;
   for (std::size_t r = 0; r < p.rows; ++r) {
     const auto row =
-        normal_bf16s(heads * kShape.key(), 1.5f, static_cast<unsigned>(p.position + r));
+        normal_bf16s(p.shape.heads * p.shape.key(), 1.5f, static_cast<unsigned>(p.position + r));
     all.insert(all.end(), row.begin(), row.end());
   }
   return all;
@@ -256,38 +257,38 @@ std::vector<bf16> queries(const Problem& p, std::size_t heads) {
 
 // Poison wherever no row looks.
 std::vector<bf16> kept(const Problem& p, const std::vector<std::int32_t>& chosen) {
-  std::vector<bf16> rows(p.all_slots() * kShape.key(), kPoison);
+  std::vector<bf16> rows(p.all_slots() * p.shape.key(), kPoison);
   const std::size_t begin = numerics::visible_begin(p.position, p.first, p.window);
   for (std::size_t position = begin; position < p.end(); ++position) {
     const auto in_set = std::find(chosen.begin(), chosen.end(), static_cast<int>(position));
     if (p.most != 0 && in_set == chosen.end()) continue;
-    const auto row = normal_bf16s(kShape.key(), 1.0f, static_cast<unsigned>(1000 + position));
-    std::copy(row.begin(), row.end(), &rows[position % p.all_slots() * kShape.key()]);
+    const auto row = normal_bf16s(p.shape.key(), 1.0f, static_cast<unsigned>(1000 + position));
+    std::copy(row.begin(), row.end(), &rows[position % p.all_slots() * p.shape.key()]);
   }
   return rows;
 }
 
-numerics::ScoreMap scores() {
-  return {numerics::score_scale(kShape.query())};
+numerics::ScoreMap scores(const Problem& p) {
+  return {numerics::score_scale(p.shape.query())};
 }
 
 std::vector<bf16> expected(const Problem& p) {
-  const std::size_t Q = kShape.heads, C = kShape.latent;
+  const std::size_t Q = p.shape.heads, C = p.shape.latent;
   const std::vector<std::int32_t> chosen = sets(p);
-  const std::vector<bf16> q = queries(p, Q), k = kept(p, chosen);
+  const std::vector<bf16> q = queries(p), k = kept(p, chosen);
   std::vector<bf16> out(p.rows * Q * C);
   for (std::size_t i = 0; i < p.rows * Q; ++i) {
     const std::size_t at = p.position + i / Q;
     const numerics::AttentionRow row{
-        .query = &q[i * kShape.key()],
+        .query = &q[i * p.shape.key()],
         .k = k.data(),
         .v = k.data(),
-        .stride = kShape.key(),
+        .stride = p.shape.key(),
         .slots = p.all_slots(),
-        .head_size = kShape.key(),
+        .head_size = p.shape.key(),
         .begin = p.most != 0 ? 0 : numerics::visible_begin(at, p.first, p.window),
         .end = p.most != 0 ? numerics::chosen_count(at, p.most) : at + 1,
-        .scores = scores(),
+        .scores = scores(p),
         .value_size = C,
         .chosen = p.most != 0 ? &chosen[i / Q * p.most] : nullptr};
     if (p.phase == Phase::kDecode) {
@@ -301,21 +302,24 @@ std::vector<bf16> expected(const Problem& p) {
 
 std::vector<bf16> computed(Backend& backend, const Problem& p) {
   const std::vector<std::int32_t> chosen = sets(p);
-  Device<bf16> q(backend, queries(p, kShape.heads)), k(backend, kept(p, chosen));
+  Device<bf16> q(backend, queries(p)), k(backend, kept(p, chosen));
   Device<std::int32_t> device_chosen(backend, p.most != 0 ? chosen : std::vector<std::int32_t>(1));
-  Device<bf16> out(backend, p.rows * kShape.heads * kShape.latent);
-  backend.latent_attention(out.data(), {k.data(), nullptr, p.all_slots()}, kShape,
+  Device<bf16> out(backend, p.rows * p.shape.heads * p.shape.latent);
+  backend.latent_attention(out.data(), {k.data(), nullptr, p.all_slots()}, p.shape,
                            {.query = q.data(),
                             .position = p.position,
                             .first = p.first,
                             .window = p.window,
                             .phase = p.phase,
-                            .scores = scores(),
+                            .scores = scores(p),
                             .chosen = p.most != 0 ? device_chosen.data() : nullptr,
                             .most = p.most},
                            p.rows);
   return out.host();
 }
+
+// More heads than a tile of queries has rows, and the widest keys that there are.
+constexpr LatentShape kWide{.heads = 70, .rank = 0, .latent = 512, .rotated = 64, .unrotated = 192};
 
 constexpr Problem kProblems[] = {
     {.rows = 1, .position = 0},
@@ -332,11 +336,14 @@ constexpr Problem kProblems[] = {
     {.rows = 8, .position = 28, .phase = Phase::kDecode, .most = 32},
     {.rows = 8, .position = 900, .phase = Phase::kDecode, .most = 300},
     {.rows = 4, .position = 600, .phase = Phase::kDecode, .most = 512},
+    {.rows = 2, .position = 150, .shape = kWide},
+    {.rows = 2, .position = 400, .most = 200, .shape = kWide},
+    {.rows = 2, .position = 300, .phase = Phase::kDecode, .most = 290, .shape = kWide},
 };
 
 TEST_P(Latent, AttentionFollowsTheReference) {
   for (const Problem& p : kProblems) {
-    EXPECT_TRUE(same_bits(computed(*backend, p), expected(p), kShape.latent))
+    EXPECT_TRUE(same_bits(computed(*backend, p), expected(p), p.shape.latent))
         << p.rows << " rows at " << p.position << ", " << p.most << " chosen";
   }
 }

@@ -8,10 +8,13 @@
 #include "kernels/cuda/device/graph.h"
 #include "kernels/cuda/device/self_check.h"
 #include "kernels/cuda/experts/experts.h"
+#include "kernels/cuda/experts/heads.h"
+#include "kernels/cuda/index/index.h"
 #include "kernels/cuda/products/matmul.h"
 #include "kernels/cuda/products/matrix.h"
 #include "kernels/cuda/rows/activation.h"
 #include "kernels/cuda/rows/embed.h"
+#include "kernels/cuda/rows/latent.h"
 #include "kernels/cuda/rows/norm.h"
 #include "kernels/cuda/rows/qkv.h"
 #include "kernels/cuda/rows/select.h"
@@ -41,11 +44,6 @@ DeviceChoice choose_device() {
   }
   return {std::nullopt, "none of " + std::to_string(count) +
                             " devices has compute capability 9.0, which this build is for"};
-}
-
-[[noreturn]] void refuse(const char* operation) {
-  throw BackendError(std::string("the cuda backend does not have ") + operation +
-                     ", which latent attention needs; the cpu backend has it");
 }
 
 class Stream {
@@ -180,25 +178,30 @@ class CudaBackend final : public Backend {
     if (row_invariant_) chosen.phase = Phase::kPrefill;
     attention_.run(out, kv, heads, chosen, rows, advance_, use());
   }
-  void write_latent(const LowQueries&, const LatentRows&, const LatentShape&, const IndexShape&,
-                    const WriteLatentArgs&, std::size_t) override {
-    refuse("write_latent");
+  void write_latent(const LowQueries& out, const LatentRows& kept, const LatentShape& shape,
+                    const IndexShape& index, const WriteLatentArgs& args,
+                    std::size_t rows) override {
+    cuda::write_latent(out, kept, shape, index, args, rows, advance_, use());
   }
-  void write_latent_queries(const LatentQueries&, const LatentShape&, const IndexShape&,
-                            const LatentQueriesArgs&, std::size_t) override {
-    refuse("write_latent_queries");
+  void write_latent_queries(const LatentQueries& out, const LatentShape& shape,
+                            const IndexShape& index, const LatentQueriesArgs& args,
+                            std::size_t rows) override {
+    cuda::write_latent_queries(out, shape, index, args, rows, advance_, use());
   }
-  void matmul_heads(bf16*, std::size_t, const bf16*, std::size_t, const ExpertMatrices&,
-                    std::size_t) override {
-    refuse("matmul_heads");
+  void matmul_heads(bf16* out, std::size_t out_stride, const bf16* x, std::size_t x_stride,
+                    const ExpertMatrices& w, std::size_t rows) override {
+    cuda::matmul_heads({out, out_stride, x, x_stride, static_cast<const DeviceExperts&>(w), rows},
+                       use());
   }
-  void choose(std::int32_t*, const LatentRows&, const IndexShape&, const ChooseArgs&,
-              std::size_t) override {
-    refuse("choose");
+  void choose(std::int32_t* chosen, const LatentRows& kept, const IndexShape& index,
+              const ChooseArgs& args, std::size_t rows) override {
+    cuda::choose(chosen, kept, index, args, rows, advance_, use());
   }
-  void latent_attention(bf16*, const LatentRows&, const LatentShape&, const LatentAttentionArgs&,
-                        std::size_t) override {
-    refuse("latent_attention");
+  void latent_attention(bf16* out, const LatentRows& kept, const LatentShape& shape,
+                        const LatentAttentionArgs& args, std::size_t rows) override {
+    LatentAttentionArgs chosen = args;
+    if (row_invariant_) chosen.phase = Phase::kPrefill;
+    attention_.run(out, kept, shape, chosen, rows, advance_, use());
   }
   void activate(bf16* out, const float* x, std::size_t rows, std::size_t intermediate,
                 numerics::Activation activation) override {

@@ -5,7 +5,7 @@ namespace {
 
 using numerics::kSegmentKeys;
 
-constexpr unsigned kMostThreads = 256;  // the largest head
+constexpr unsigned kMostThreads = 512;  // the largest head or latent
 
 // ---- Kernels
 
@@ -17,8 +17,9 @@ __global__ void __launch_bounds__(kMostThreads) merge_kernel(const AttentionProb
   constexpr unsigned kHeld = 16;
   extern __shared__ float2 factors[];  // [segments], then the maxima, a float each
   let_next_begin();
-  const std::size_t all = gridDim.x, index = blockIdx.x, width = 2 + p.head_size;
-  const KeyRange seen = visible(p, static_cast<unsigned>(index / p.query_heads) * p.group);
+  const std::size_t all = gridDim.x, index = blockIdx.x, width = 2 + blockDim.x;
+  const unsigned row = static_cast<unsigned>(index / p.query_heads);
+  const KeyRange seen = p.value_size != 0 ? visible_latents(p, row) : visible(p, row * p.group);
   const unsigned begin = seen.begin / kSegmentKeys - p.first_segment;
   const unsigned count = (seen.end - 1) / kSegmentKeys - p.first_segment - begin + 1;
   const float* parts = p.partial + (begin * all + index) * width;
@@ -58,7 +59,7 @@ __global__ void __launch_bounds__(kMostThreads) merge_kernel(const AttentionProb
 #pragma unroll 8
   for (unsigned s = kHeld; s < count; ++s)
     add(s, parts[s * all * width + 1], parts[s * all * width + 2 + d]);
-  p.out[index * p.head_size + d] = round_bf16(out / sum + 0.0f);
+  p.out[index * blockDim.x + d] = round_bf16(out / sum + 0.0f);
 }
 
 }  // namespace
@@ -68,7 +69,7 @@ __global__ void __launch_bounds__(kMostThreads) merge_kernel(const AttentionProb
 void attention_merge(const AttentionProblem& problem, cudaStream_t stream) {
   launch(stream,
          {.grid = dim3(problem.queries / problem.group * problem.query_heads),
-          .threads = problem.head_size,
+          .threads = problem.value_size != 0 ? problem.value_size : problem.head_size,
           .shared_bytes = 3 * problem.segments * sizeof(float)},
          merge_kernel, problem);
 }

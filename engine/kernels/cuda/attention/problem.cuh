@@ -5,7 +5,7 @@
 #pragma once
 
 #include "kernels/cuda/device/instructions.cuh"
-#include "numerics/attention.h"
+#include "numerics/latent.h"
 
 namespace engine::kernels::cuda {
 
@@ -25,6 +25,10 @@ struct AttentionProblem {
   float* partial;          // [segments, R Q, 2 + D], or null
   unsigned first_segment;  // of 256 positions; segment s of the launch is first_segment + s
   unsigned segments;
+  // Latent attention, where D is C + B.
+  unsigned value_size = 0;               // C
+  const std::int32_t* chosen = nullptr;  // [R, most]: each row's positions, or null
+  unsigned most = 0;
 };
 
 // The problem as this repetition of it stands.
@@ -41,6 +45,12 @@ struct KeyRange {
 __device__ inline KeyRange visible(const AttentionProblem& p, unsigned query) {
   const unsigned at = p.position + query / p.group;
   return {static_cast<unsigned>(numerics::visible_begin(at, p.first, p.window)), at + 1};
+}
+
+// Of latent attention: what a row sees, counted by place in its set, where there is one.
+__device__ inline KeyRange visible_latents(const AttentionProblem& p, unsigned row) {
+  if (p.chosen == nullptr) return visible(p, row * p.group);
+  return {0, static_cast<unsigned>(numerics::chosen_count(p.position + row, p.most))};
 }
 
 // What any of the queries [from, to) sees.

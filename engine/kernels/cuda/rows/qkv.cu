@@ -1,7 +1,7 @@
 #include "kernels/cuda/device/instructions.cuh"
 #include "kernels/cuda/rows/qkv.h"
 #include "kernels/cuda/rows/reduce.cuh"
-#include "numerics/rotary.h"
+#include "kernels/cuda/rows/rotate.cuh"
 
 namespace engine::kernels::cuda {
 namespace {
@@ -23,7 +23,7 @@ struct Problem {
 template <numerics::NormKind kKind>
 __device__ void write_head(bf16* out, const float* all, unsigned index, unsigned heads,
                            const Norm& norm, const Problem& p, std::size_t position) {
-  const unsigned size = p.heads.head_size, lane = threadIdx.x % kWarp;
+  const unsigned size = p.heads.head_size;
   const float* x = all + std::size_t{index} * size;
   const bool whole = p.args.whole_width;
   const numerics::RowStatistics row = warp_statistics<kKind>(
@@ -33,20 +33,7 @@ __device__ void write_head(bf16* out, const float* all, unsigned index, unsigned
     if constexpr (kKind == numerics::NormKind::kNone) return x[i];
     return numerics::norm_apply<kKind>(x[i], row, weight[i], bf16{});
   };
-  const RotaryTable& rotary = p.args.rotary;
-  const unsigned half = rotary.rotary_size / 2;
-  const float* cosine = rotary.cosine + position * half;
-  const float* sine = rotary.sine + position * half;
-  for (unsigned i = lane; i < half; i += kWarp) {
-    const unsigned first = rotary.interleaved ? 2 * i : i;
-    const unsigned second = rotary.interleaved ? 2 * i + 1 : i + half;
-    const numerics::RotatedPair pair =
-        numerics::rotate(value(first), value(second), cosine[i], sine[i]);
-    out[first] = round_bf16(pair.first);
-    out[second] = round_bf16(pair.second);
-  }
-  for (unsigned i = 2 * half + lane; i < size; i += kWarp)
-    out[i] = round_bf16(value(i));
+  write_rotated(out, size, position, p.args.rotary, value);
 }
 
 __device__ void write_head(bf16* out, const float* all, unsigned index, unsigned heads,
