@@ -20,6 +20,7 @@ Imported as_it_is(const Series& series, const Patch& patch) {
 std::vector<CarriedPatch> carry_steps(const std::vector<BaseStep>& steps, const FileMap& onto,
                                       MoveRule moves) {
   std::vector<CarriedPatch> out;
+  out.reserve(steps.size());
   FileMap tree = onto;
   for (const BaseStep& step : steps)
     out.push_back(carry_patch(step, tree, moves));

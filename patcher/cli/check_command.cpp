@@ -28,12 +28,11 @@ would read them; a statement that an #if cuts through is as good as damaged, and
 is not.)",
     {"# would the series apply to src?\npatcher check --root src --series patches/series",
      "# annotations on a pull request\npatcher check --root src --format github",
-     "# every night in CI, against upstream's newest\n"
-     "patcher check --root src --rev origin/main --unpatched --format github",
+     ("# every night in CI, against upstream's newest\n"
+      "patcher check --root src --rev origin/main --unpatched --format github"),
      "# for a code scanning service\npatcher check --root src --format sarif",
      "# does each patch still mean what it meant on v1?\npatcher check --base v1 --root v2",
-     "# the same, both from one repository\n"
-     "patcher check --root src --base-rev v1 --rev v2",
+     "# the same, both from one repository\npatcher check --root src --base-rev v1 --rev v2",
      "# have the stored diffs drifted?\npatcher check --diffs patches/diffs"}};
 
 class Check : public Command {

@@ -24,7 +24,7 @@ bool is_ascii_or_utf8(const std::string& charset) {
 // A word of a header; those of UTF-8 may be cut inside of a letter.
 std::string decoded_word(std::string_view word, const std::string& charset, bool quoted,
                          std::string& error) {
-  const std::string bytes = quoted ? quoted_printable(word, true) : base64(word);
+  std::string bytes = quoted ? quoted_printable(word, true) : base64(word);
   if (is_ascii_or_utf8(charset)) return bytes;
   return to_utf8(bytes, charset.substr(0, charset.find('*')), error).value_or(bytes);
 }
@@ -102,7 +102,7 @@ std::string unflowed(std::string_view text, bool delsp) {
 
 std::optional<std::string> to_utf8(std::string_view text, const std::string& charset,
                                    std::string& error) {
-  const iconv_t none = reinterpret_cast<iconv_t>(-1);
+  const auto none = reinterpret_cast<iconv_t>(-1);  // NOLINT(performance-no-int-to-ptr): iconv's
   const iconv_t converter =
       is_charset_name(charset) ? ::iconv_open("UTF-8", charset.c_str()) : none;
   if (converter == none) {

@@ -217,6 +217,7 @@ class Explainer {
     if (steps > 0 && !others.empty()) {
       hint(fmt::format("the anchor is there {} outside of the scope", times(others.size())));
       std::vector<uint32_t> bytes;
+      bytes.reserve(others.size());
       for (const Match& m : others)
         bytes.push_back(match_bytes(source_, m).first);
       list(bytes);

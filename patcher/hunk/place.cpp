@@ -89,6 +89,7 @@ class Placer {
 
   std::nullopt_t not_once(const std::vector<size_t>& places) {
     std::vector<uint32_t> sites;
+    sites.reserve(places.size());
     for (const size_t l : places)
       sites.push_back(source_.lines().begin(l));
     const uint32_t first = sites.front();
@@ -180,6 +181,7 @@ class Placer {
       return matches[hunk_.occurrence ? static_cast<size_t>(hunk_.occurrence->index) - 1 : 0];
     }
     std::vector<uint32_t> sites;
+    sites.reserve(matches.size());
     for (const Match& m : matches)
       sites.push_back(match_bytes(source_, m).first);
     const uint32_t first = sites.front();
