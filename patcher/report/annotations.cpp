@@ -108,6 +108,7 @@ json rules() {
 
 std::vector<Remark> remarks_of(const std::vector<Finding>& errors) {
   std::vector<Remark> out;
+  out.reserve(errors.size());
   for (const Finding& f : errors)
     out.push_back({true, std::string(verdict_name(f.verdict)), f});
   return out;

@@ -150,12 +150,11 @@ std::string cell(const DiffLine* line, size_t number, size_t width, const Spans&
 std::string columns(const DiffHunk& hunk, size_t width, bool color) {
   std::string out;
   for (const DiffRow& row : pair_rows(hunk)) {
-    const std::string left = cell(row.left, row.left != nullptr ? row.left->before_line : 0, width,
-                                  marked(row, true), color ? Style::kRemoved : Style::kPlain);
-    const std::string right =
-        cell(row.right, row.right != nullptr ? row.right->after_line : 0, width, marked(row, false),
-             color ? Style::kAdded : Style::kPlain);
-    std::string line = left + " | " + right;
+    std::string line = cell(row.left, row.left != nullptr ? row.left->before_line : 0, width,
+                            marked(row, true), color ? Style::kRemoved : Style::kPlain);
+    line += " | ";
+    line += cell(row.right, row.right != nullptr ? row.right->after_line : 0, width,
+                 marked(row, false), color ? Style::kAdded : Style::kPlain);
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
   }

@@ -93,6 +93,7 @@ Finding explained(const TrialFailure& failure) {
 
 std::vector<Finding> explained(const std::vector<TrialFailure>& failures) {
   std::vector<Finding> out;
+  out.reserve(failures.size());
   for (const TrialFailure& failure : failures)
     out.push_back(explained(failure));
   return out;

@@ -54,7 +54,7 @@ void read_beside(const std::string& directory, Patch& patch) {
   const std::string inner = slash == std::string::npos ? "" : patch.name.substr(0, slash + 1);
   for (FileOperation& op : patch.operations) {
     if (op.beside.empty() || !is_safe_path(op.beside)) continue;
-    const std::string path = directory + "/" + inner + op.beside;
+    const std::string path = fmt::format("{}/{}{}", directory, inner, op.beside);
     auto content = read_whole(path);
     if (content) {
       op.content = std::move(*content);

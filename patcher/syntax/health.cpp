@@ -77,10 +77,10 @@ std::optional<Damage> misread_keyword(const Source& source, const std::vector<TS
     if (!is_control_keyword(token.text(source.bytes()))) continue;
     const TSNode leaf =
         ts_node_descendant_for_byte_range(source.tree()->root(), token.begin, token.end);
-    if (const auto found = misread_at(source, leaf)) return found;
+    if (auto found = misread_at(source, leaf)) return found;
   }
   for (auto it = chain.rbegin(); it != chain.rend() && type_of(*it) != "compound_statement"; ++it) {
-    if (const auto found = misread_at(source, first_leaf(*it))) return found;
+    if (auto found = misread_at(source, first_leaf(*it))) return found;
   }
   return std::nullopt;
 }
@@ -92,11 +92,11 @@ std::optional<Damage> damage_beside(const std::vector<TSNode>& chain) {
     if (type == "function_definition" && head_is_damaged(node)) return damaged_child(node);
     const bool members = type == "declaration_list" || type == "field_declaration_list";
     if (type.ends_with("_list") && !members) {
-      if (const auto found = damaged_child(node)) return found;
+      if (auto found = damaged_child(node)) return found;
     }
   }
   for (auto it = chain.rbegin(); it != chain.rend() && !is_declaration_level(*it); ++it) {
-    if (const auto found = missing_child(*it)) return found;
+    if (auto found = missing_child(*it)) return found;
   }
   return std::nullopt;
 }
@@ -162,7 +162,7 @@ bool harms(const Source& before, const std::vector<ByteEdit>& edits, const Sourc
 std::optional<Damage> damage_at(const Source& source, uint32_t begin, uint32_t end) {
   if (source.tree() == nullptr) return std::nullopt;
   const std::vector<TSNode> chain = source.tree()->chain(begin, end);
-  if (const auto misread = misread_keyword(source, chain, begin, end)) return misread;
+  if (auto misread = misread_keyword(source, chain, begin, end)) return misread;
   if (source.damage().empty()) return std::nullopt;
   for (const TSNode& node : chain) {
     if (ts_node_is_error(node) && is_damaged(node)) return as_damage(node);

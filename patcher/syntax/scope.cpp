@@ -181,6 +181,7 @@ std::optional<ScopeSpec> parse_scope(std::string_view text) {
 
 std::vector<const Scope*> resolve_scope(const std::vector<Scope>& scopes, const ScopeSpec& spec) {
   std::vector<const Scope*> all;
+  all.reserve(scopes.size());
   for (const Scope& scope : scopes)
     all.push_back(&scope);
   return resolve_scope(all, spec);

@@ -72,7 +72,7 @@ class Writer {
   Writer& operator=(const Writer&) = delete;
 
   std::vector<std::string> write(const FileMap& result) {
-    const std::vector<std::string> paths = result.changed();
+    std::vector<std::string> paths = result.changed();
     if (paths.empty()) return paths;
     for (const std::string& path : paths)
       check_unchanged(path, result.on_disk(path));
