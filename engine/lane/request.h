@@ -29,7 +29,7 @@ struct Served {
   std::shared_ptr<const Vocabulary> vocabulary{};  // of `model`; made for each request if empty
 };
 
-struct GenerationRequest {
+struct GenerationRequest {  // NOLINT(bugprone-exception-escape): no move of a member throws
   bool chat = false;
   runtime::Request engine;        // the prompt and how to continue it
   std::vector<std::string> stop;  // texts that end the reply, not part of it
