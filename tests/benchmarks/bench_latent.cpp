@@ -24,8 +24,9 @@ using kernels::Phase;
 constexpr kernels::LatentShape kShape{
     .heads = 64, .rank = 2048, .latent = 512, .rotated = 64, .unrotated = 192};
 constexpr kernels::IndexShape kIndex{.heads = 32, .size = 128, .most = 2048};
-constexpr std::size_t kValue = 256, kMostRows = 512, kLongest = 65536;
+constexpr std::size_t kValue = 256, kMostRows = 512, kLongest = 1 << 20;
 constexpr std::size_t kSlots = kLongest + kMostRows;
+constexpr std::size_t kDrawn = 65536;  // kept rows that are random; the others repeat them
 
 std::vector<float> random_floats(std::size_t count, float deviation) {
   std::mt19937 random(1);
@@ -56,6 +57,22 @@ class Values {
   std::unique_ptr<kernels::Buffer> buffer_;
 };
 
+template <typename T>
+T* values(kernels::Buffer& buffer) {
+  return reinterpret_cast<T*>(buffer.data());
+}
+
+// [kSlots, width]
+std::unique_ptr<kernels::Buffer> kept_rows(kernels::Backend& backend, std::size_t width) {
+  const std::vector<bf16> drawn = random_values(kDrawn * width, 1.0f);
+  const std::size_t row = width * sizeof(bf16);
+  auto buffer = backend.allocate(kSlots * row);
+  backend.upload(buffer->data(), drawn.data(), kDrawn * row);
+  for (std::size_t at = kDrawn; at < kSlots; at += kDrawn)
+    backend.copy(buffer->data() + at * row, buffer->data(), std::min(kDrawn, kSlots - at) * row);
+  return buffer;
+}
+
 std::unique_ptr<kernels::ExpertMatrices> heads_matrices(kernels::Backend& backend, std::size_t n,
                                                         std::size_t k) {
   const std::vector<bf16> weights = random_values(n * k, 0.05f);
@@ -81,14 +98,15 @@ struct Layer {
   Values<float> projected{backend, random_floats(kMostRows* kWidth, 1.0f)};
   Values<float> queries{backend, random_floats(kMostRows* kQueries, 1.0f)};
   Values<bf16> norm{backend, random_values(kShape.rank, 1.0f)};
-  Values<bf16> latents{backend, random_values(kSlots* kShape.key(), 1.0f)};
-  Values<bf16> index_keys{backend, random_values(kSlots* kIndex.size, 1.0f)};
+  std::unique_ptr<kernels::Buffer> latents = kept_rows(backend, kShape.key());
+  std::unique_ptr<kernels::Buffer> index_keys = kept_rows(backend, kIndex.size);
   Values<bf16> low{backend, random_values(kMostRows* kShape.rank, 1.0f)};
   Values<float> index_weights{backend, random_floats(kMostRows* kIndex.heads, 1.0f)};
   Values<bf16> unrotated{backend, random_values(kHeads* kShape.unrotated, 1.0f)};
   Values<bf16> query{backend, random_values(kHeads* kShape.key(), 1.0f)};
   Values<bf16> index_query{backend, random_values(kMostRows* kIndex.heads* kIndex.size, 1.0f)};
-  Values<float> scores{backend, std::vector<float>(kernels::kIndexRows* kSlots)};
+  std::unique_ptr<kernels::Buffer> scores =
+      backend.allocate(kernels::kIndexRows * kSlots * sizeof(float));
   Values<std::int32_t> chosen{backend, std::vector<std::int32_t>(kMostRows* kIndex.most)};
   Values<bf16> attended{backend, std::vector<bf16>(kHeads* kShape.latent)};
   Values<bf16> expanded{backend, std::vector<bf16>(kHeads* kValue)};
@@ -96,7 +114,8 @@ struct Layer {
 
 void measure(Layer& layer, std::size_t rows, std::size_t position, Phase phase) {
   kernels::Backend& backend = layer.backend;
-  const kernels::LatentRows kept{layer.latents.data(), layer.index_keys.data(), kSlots};
+  const kernels::LatentRows kept{values<bf16>(*layer.latents), values<bf16>(*layer.index_keys),
+                                 kSlots};
   const kernels::LatentRotary rotary{
       {layer.cosine.data(), layer.sine.data(), kShape.rotated, true}, true, position};
   const kernels::Norm rms{layer.norm.data(), nullptr, numerics::NormKind::kRms, 1e-5f};
@@ -116,10 +135,10 @@ void measure(Layer& layer, std::size_t rows, std::size_t position, Phase phase) 
                          *layer.absorb, rows);
   };
   const auto choose = [&] {
-    backend.choose(
-        layer.chosen.data(), kept, kIndex,
-        {layer.index_query.data(), layer.index_weights.data(), layer.scores.data(), position},
-        rows);
+    backend.choose(layer.chosen.data(), kept, kIndex,
+                   {layer.index_query.data(), layer.index_weights.data(),
+                    values<float>(*layer.scores), position},
+                   rows);
   };
   const auto attend = [&] {
     backend.latent_attention(layer.attended.data(), kept, kShape,
@@ -158,7 +177,7 @@ void measure(Layer& layer, std::size_t rows, std::size_t position, Phase phase) 
 int main() {
   const auto backend = kernels::make_backend("cuda", {});
   Layer layer(*backend);
-  for (const std::size_t position : {2048u, 16384u, 65536u}) {
+  for (const std::size_t position : {2048u, 16384u, 65536u, 262144u, 1048576u}) {
     for (const std::size_t rows : {1u, 8u})
       measure(layer, rows, position, Phase::kDecode);
     measure(layer, kMostRows, position, Phase::kPrefill);
