@@ -54,16 +54,19 @@ __device__ void write_normed(bf16* out, const float* x, unsigned n, const Norm& 
   constexpr unsigned kBatch = 16;
   for (unsigned first = threadIdx.x % kWarp; first < n; first += kBatch * kWarp) {
     float values[kBatch];
+    bf16 weights[kBatch];
 #pragma unroll
     for (unsigned j = 0; j < kBatch; ++j) {
-      const unsigned i = first + j * kWarp;
-      if (i >= n) break;
-      values[j] = numerics::norm_apply<NormKind::kRms>(x[i], row, norm.weight[i], bf16{});
+      const unsigned i = min(first + j * kWarp, n - 1);  // no branch: one load waits for no other
+      values[j] = x[i];
+      weights[j] = norm.weight[i];
     }
 #pragma unroll
     for (unsigned j = 0; j < kBatch; ++j) {
       const unsigned i = first + j * kWarp;
-      if (i < n) out[i] = round_bf16(values[j]);
+      if (i >= n) continue;
+      const float value = numerics::norm_apply<NormKind::kRms>(values[j], row, weights[j], bf16{});
+      out[i] = round_bf16(value);
     }
   }
 }
