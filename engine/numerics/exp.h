@@ -39,11 +39,8 @@ ENGINE_HD inline float exp(float x) {
   return detail::add_to_exponent(p, rounded);
 }
 
-// 2^t for softmax, t <= 1: relative error below 4e-6 on [-126, 1], far below the bf16 rounding that
-// follows, and short because a prefill spends as much time here as in its matrix products.
-// exp2(0) = 1. Below -126 the result falls to exactly +0, reached at -127 and kept from there on.
-ENGINE_HD inline float softmax_exp2(float t) {
-  t = t < -127.0f ? -127.0f : t;
+// softmax_exp2 of a t that is not below -127.
+ENGINE_HD inline float softmax_exp2_of_clamped(float t) {
   const float rounded = t + detail::kRoundToInt;
   const float r = t - (rounded - detail::kRoundToInt);
   float p = 0x1.3a02ccp-7f;
@@ -52,6 +49,13 @@ ENGINE_HD inline float softmax_exp2(float t) {
   p = fma(p, r, 0x1.62e12cp-1f);
   p = fma(p, r, 1.0f);
   return detail::add_to_exponent(p, rounded);
+}
+
+// 2^t for softmax, t <= 1: relative error below 4e-6 on [-126, 1], far below the bf16 rounding that
+// follows, and short because a prefill spends as much time here as in its matrix products.
+// exp2(0) = 1. Below -126 the result falls to exactly +0, reached at -127 and kept from there on.
+ENGINE_HD inline float softmax_exp2(float t) {
+  return softmax_exp2_of_clamped(t < -127.0f ? -127.0f : t);
 }
 
 // x * sigmoid(x).

@@ -132,6 +132,17 @@ TEST_P(Attention, WindowAndRing) {
   }
 }
 
+// More queries and keys than a block takes at once, where a card's fast kernels run.
+TEST_P(Attention, ManyRowsOfCommonHeads) {
+  for (const HeadShape& heads : {HeadShape{4, 1, 64}, HeadShape{4, 1, 128}}) {
+    const std::size_t whole = std::size_t{1} << 40;
+    expect_reference({35, 0, Phase::kPrefill, 0, whole, 0, heads});
+    expect_reference({35, 170, Phase::kPrefill, 0, whole, 0, heads});
+    expect_reference({40, 500, Phase::kPrefill, 0, 200, 457, heads});
+    expect_reference({35, 300, Phase::kPrefill, 290, 64, 0, heads});
+  }
+}
+
 TEST_P(Attention, CappedScores) {
   for (const HeadShape& heads : {HeadShape{4, 2, 32}, HeadShape{4, 1, 64}, HeadShape{2, 1, 256}}) {
     for (const Phase phase : {Phase::kPrefill, Phase::kDecode}) {

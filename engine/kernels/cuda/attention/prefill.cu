@@ -1,5 +1,6 @@
 #include "kernels/cuda/attention/prefill.h"
 
+#include "kernels/cuda/attention/stages.cuh"
 #include "kernels/cuda/device/wgmma.cuh"
 
 namespace engine::kernels::cuda {
@@ -9,217 +10,276 @@ using numerics::kTileKeys;
 
 // ---- Kernels
 //
-// A block takes 128 queries of one KV head, 64 a warpgroup, through the tiles of keys that any of
-// them sees. The scores of the next tile are multiplied while those of this one go through softmax.
+// A block takes 128 queries of one KV head, 64 a warpgroup, through pairs of tiles of keys. A third
+// warpgroup keeps the stages of keys and values full. The two that compute never wait for each
+// other: while one's products run, the other one's scores go through softmax. Scores are one
+// product for both tiles of a pair, softmax and the weighted sum of values one step for each.
 // Source of the schedule: Shah et al., "FlashAttention-3", 2024.
 
-constexpr unsigned kThreads = 256;
 constexpr unsigned kQueries = 128;
-constexpr unsigned kStages = 3;
-constexpr unsigned kBlockBytes = 64 * 64 * sizeof(bf16);  // 64 rows of 64 dimensions, swizzled
-
-template <unsigned kHead>
-struct Layout {
-  static constexpr unsigned kBlocks = kHead / 64;
-  static constexpr unsigned kTileBytes = kBlocks * kBlockBytes;  // 64 queries, keys or values
-  static constexpr unsigned kStageBytes = 2 * kTileBytes;        // keys, then values
-  static constexpr unsigned kSharedBytes = 1024 + 2 * kTileBytes + kStages * kStageBytes;
-};
-
-// 64 rows of kHead elements; rows without a source become zero and nothing is read.
-template <unsigned kHead, typename Source>
-__device__ void load_tile(std::uint32_t to, Source&& source) {
-  constexpr unsigned kPieces = kHead / 8;  // of 16 bytes
-#pragma unroll
-  for (unsigned i = 0; i < 64 * kPieces / kThreads; ++i) {
-    const unsigned at = i * kThreads + threadIdx.x, row = at / kPieces, piece = at % kPieces;
-    const bf16* from = source(row);
-    copy_16(to + piece / 8 * kBlockBytes + row * 128 + (piece ^ row) % 8 * 16, from + piece * 8,
-            from != nullptr);
-  }
-}
-
-template <unsigned kHead>
-__device__ void load_queries(std::uint32_t to, const AttentionProblem& p, unsigned kv_head,
-                             unsigned first) {
-  for (unsigned half = 0; half < kQueries; half += 64) {
-    load_tile<kHead>(to + half / 64 * Layout<kHead>::kTileBytes, [&](unsigned row) -> const bf16* {
-      const unsigned query = first + half + row;
-      return query < p.queries ? p.query + query_offset(p, kv_head, query) : nullptr;
-    });
-  }
-}
-
-template <unsigned kHead>
-__device__ void load_keys(std::uint32_t to, const AttentionProblem& p, unsigned kv_head,
-                          unsigned tile, KeyRange keys) {
-  const std::size_t width = std::size_t{p.kv_heads} * kHead;
-  const bool plain = is_plain(p, tile, keys);
-  for (const bf16* rows : {p.k, p.v}) {
-    if (plain) {
-      const bf16* first = rows + tile * width + kv_head * kHead;
-      load_tile<kHead>(to, [&](unsigned row) { return first + row * width; });
-      to += Layout<kHead>::kTileBytes;
-      continue;
-    }
-    load_tile<kHead>(to, [&](unsigned row) -> const bf16* {
-      const unsigned at = tile + row;
-      if (at < keys.begin || at >= keys.end) return nullptr;
-      return rows + key_offset(p, kv_head, at);
-    });
-    to += Layout<kHead>::kTileBytes;
-  }
-}
-
-// Begins S = Q K^T of a warpgroup.
-template <unsigned kHead>
-__device__ void begin_scores(float (&s)[32], std::uint32_t queries, std::uint32_t keys) {
-#pragma unroll
-  for (unsigned i = 0; i < 32; ++i)
-    s[i] = 0.0f;
-  pin_registers(s);
-  wgmma_begin();
-#pragma unroll
-  for (unsigned k = 0; k < kHead / 16; ++k) {
-    const unsigned offset = k / 4 * kBlockBytes;
-    Wgmma<64>::multiply(s, tile_descriptor(queries + offset) + 2 * (k % 4),
-                        tile_descriptor(keys + offset) + 2 * (k % 4));
-  }
-  wgmma_commit();
-  pin_registers(s);
-}
-
-// Begins O += P V of a warpgroup.
-template <unsigned kHead>
-__device__ void begin_weighing(float (&o)[kHead / 2], const std::uint32_t (&p)[4][4],
-                               std::uint32_t values) {
-  const std::uint64_t v = transposed_descriptor(values, kBlockBytes);
-  pin_registers(o);
-  wgmma_begin();
-#pragma unroll
-  for (unsigned k = 0; k < kTileKeys / 16; ++k)
-    WgmmaTransposed<kHead>::multiply(o, p[k], v + 128 * k);
-  wgmma_commit();
-  pin_registers(o);
-}
 
 __device__ KeyRange in_tile(KeyRange keys, unsigned tile) {
   return {keys.begin > tile ? keys.begin - tile : 0, keys.end > tile ? keys.end - tile : 0};
 }
 
-// What a lane knows of its two queries, g and g + 8 of its warp's 16.
+// Where the block's queries begin, and which keys every query of this warp sees.
 struct Rows {
-  unsigned query;
-  KeyRange seen[2];
-  KeyRange by_all;  // keys that every query of the warp sees
+  unsigned first;
+  KeyRange by_all;
+
+  __device__ Rows(const AttentionProblem& p, unsigned first_query) : first(first_query), by_all{} {
+    const unsigned warp_first = first + threadIdx.x / kWarp * 16;
+    if (warp_first + 16 <= p.queries)
+      by_all = {visible(p, warp_first + 15).begin, visible(p, warp_first).end};
+  }
+  // The lane's two queries are this one, g of its warp's 16, and g + 8.
+  __device__ unsigned query(unsigned h) const {
+    return first + threadIdx.x / kWarp * 16 + threadIdx.x % kWarp / 4 + 8 * h;
+  }
 };
 
-__device__ Rows my_rows(const AttentionProblem& p, unsigned first) {
-  const unsigned warp_first = first + threadIdx.x / kWarp * 16;
-  Rows rows{warp_first + threadIdx.x % kWarp / 4, {}, {}};
-  for (unsigned h = 0; h < 2; ++h)
-    if (rows.query + 8 * h < p.queries) rows.seen[h] = visible(p, rows.query + 8 * h);
-  if (warp_first + 16 <= p.queries)
-    rows.by_all = {visible(p, warp_first + 15).begin, visible(p, warp_first).end};
-  return rows;
-}
+// What a warpgroup's thread computes with.
+template <unsigned kHead>
+struct Registers {
+  std::uint32_t queries[kHead / 16][4];
+  float scores[kPairKeys / 2] = {};          // of a pair; then its p
+  std::uint32_t weights[kPairKeys / 16][4];  // p, rounded
+  float out[kHead / 2] = {};
+  float alpha[2][2];  // of each tile of the pair, for each of the lane's rows
+  RowState state[2];
+};
 
 template <unsigned kHead>
-__device__ void store(const AttentionProblem& p, unsigned kv_head, const Rows& rows,
-                      const float (&o)[kHead / 2], const RowState (&state)[2]) {
+__device__ void load_queries(Registers<kHead>& r, const AttentionProblem& p, const Rows& rows) {
 #pragma unroll
   for (unsigned h = 0; h < 2; ++h) {
-    const float sum = row_sum(state[h]);
-    if (rows.query + 8 * h >= p.queries) continue;
-    bf16* out = p.out + query_offset(p, kv_head, rows.query + 8 * h) + threadIdx.x % 4 * 2;
+    const bool valid = rows.query(h) < p.queries;
+    const bf16* row = p.query + query_offset(p, blockIdx.y, valid ? rows.query(h) : 0);
 #pragma unroll
-    for (unsigned j = 0; j < kHead / 8; ++j) {
-      *reinterpret_cast<std::uint32_t*>(out + 8 * j) =
-          quotients(o[4 * j + 2 * h], o[4 * j + 2 * h + 1], sum);
+    for (unsigned i = 0; i < kHead / 8; ++i) {
+      const bf16* pair = row + 8 * i + threadIdx.x % 4 * 2;
+      r.queries[i / 2][i % 2 * 2 + h] = valid ? *reinterpret_cast<const std::uint32_t*>(pair) : 0;
+    }
+  }
+}
+
+// Begins S = Q K^T.
+template <unsigned kHead>
+__device__ void begin_scores(Registers<kHead>& r, const std::byte* keys) {
+  pin_registers(r.scores);
+  wgmma_begin();
+#pragma unroll
+  for (unsigned k = 0; k < kHead / 16; ++k) {
+    const Descriptor b = tile_descriptor(shared_address(keys) + k / 4 * kBoxBytes);
+    WgmmaRegisters<kPairKeys>::multiply(r.scores, r.queries[k], b + 2 * (k % 4), k > 0);
+  }
+  wgmma_commit();
+  pin_registers(r.scores);
+}
+
+// Begins O = O alpha + P V for one tile of the pair.
+template <unsigned kHead>
+__device__ void begin_weighing(Registers<kHead>& r, const std::byte* values, unsigned tile) {
+  const float(&alpha)[2] = r.alpha[tile];
+  // Maxima seldom move on in a long context. A factor of 1 changes no bit.
+  if (__any_sync(~0u, alpha[0] != 1.0f || alpha[1] != 1.0f)) {
+#pragma unroll
+    for (unsigned i = 0; i < kHead / 2; ++i)
+      r.out[i] = r.out[i] * alpha[i / 2 % 2];
+  }
+  const Descriptor v = transposed_descriptor(shared_address(values), kBoxBytes);
+  pin_registers(r.out);
+  wgmma_begin();
+#pragma unroll
+  for (unsigned k = 0; k < kTileKeys / 16; ++k) {
+    const unsigned at = tile * (kTileKeys / 16) + k;
+    WgmmaTransposed<kHead>::multiply(r.out, r.weights[at], v + 128 * at);
+  }
+  wgmma_commit();
+  pin_registers(r.out);
+}
+
+// numerics::softmax_exp2 with its comparison and choice in one instruction, which keeps NaN as
+// well.
+__device__ float softmax_exp2(float t) {
+  float clamped;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(clamped) : "f"(t), "f"(-127.0f));
+  return numerics::softmax_exp2_of_clamped(clamped);
+}
+
+// softmax_step of both tiles of a pair, for both rows, where every key is visible. The maxima of
+// all four come first: a maximum has no order, and so they do not wait for each other.
+template <unsigned kHead>
+__device__ void softmax_all(Registers<kHead>& r, float scale) {
+  const auto score = [&](unsigned tile, unsigned h, unsigned i) -> float& {
+    return r.scores[tile * (kTileKeys / 2) + i / 2 * 4 + 2 * h + i % 2];
+  };
+  float highest[2][2];
+#pragma unroll
+  for (unsigned i = 0; i < kTileKeys / 4; ++i) {
+#pragma unroll
+    for (unsigned q = 0; q < 4; ++q) {
+      float& of = highest[q / 2][q % 2];
+      of = i == 0 ? score(q / 2, q % 2, i) : fmaxf(of, score(q / 2, q % 2, i));
+    }
+  }
+#pragma unroll
+  for (unsigned distance = 2; distance > 0; distance /= 2) {
+#pragma unroll
+    for (unsigned q = 0; q < 4; ++q) {
+      float& of = highest[q / 2][q % 2];
+      of = fmaxf(of, __shfl_xor_sync(~0u, of, distance));
+    }
+  }
+  float maximum[2][2];
+#pragma unroll
+  for (unsigned q = 0; q < 4; ++q) {
+    const unsigned tile = q / 2, h = q % 2;
+    const float before = r.state[h].maximum;
+    r.state[h].maximum = maximum[tile][h] = fmaxf(before, highest[tile][h] * scale);
+    r.alpha[tile][h] = softmax_exp2(before - maximum[tile][h]);
+  }
+  float sum[2][2] = {};
+#pragma unroll
+  for (unsigned tile = 0; tile < 2; ++tile) {
+#pragma unroll
+    for (unsigned i = 0; i < kTileKeys / 4; ++i) {
+#pragma unroll
+      for (unsigned h = 0; h < 2; ++h) {
+        float& s = score(tile, h, i);
+        s = softmax_exp2(numerics::fma(s, scale, -maximum[tile][h]));
+        sum[tile][h] = sum[tile][h] + s;
+      }
+    }
+#pragma unroll
+    for (unsigned h = 0; h < 2; ++h)
+      r.state[h].sum = r.state[h].sum * r.alpha[tile][h] + sum[tile][h];
+  }
+}
+
+// Both tiles of the pair whose first key is `first`, ascending.
+template <unsigned kHead>
+__device__ void softmax(Registers<kHead>& r, const Rows& rows, const AttentionProblem& p,
+                        unsigned first) {
+  const float scale = p.scores.scale;
+  if (first >= rows.by_all.begin && first + kPairKeys <= rows.by_all.end)
+    return softmax_all(r, scale);
+#pragma unroll
+  for (unsigned tile = 0; tile < 2; ++tile) {
+    auto& scores = reinterpret_cast<float(&)[kTileKeys / 2]>(r.scores[tile * kTileKeys / 2]);
+    const unsigned key = first + tile * kTileKeys;
+#pragma unroll
+    for (unsigned h = 0; h < 2; ++h) {
+      const bool valid = rows.query(h) < p.queries;
+      const KeyRange seen = valid ? visible(p, rows.query(h)) : KeyRange{};
+      r.alpha[tile][h] = softmax_step<false>(r.state[h], scores, h, scale, in_tile(seen, key));
     }
   }
 }
 
 template <unsigned kHead>
-__global__ void __launch_bounds__(kThreads, 1) attention_prefill_kernel(const AttentionProblem p) {
-  using L = Layout<kHead>;
+__device__ void round_weights(Registers<kHead>& r) {
+#pragma unroll
+  for (unsigned i = 0; i < kPairKeys / 4; ++i)
+    r.weights[i / 4][i % 4] = round_bf16x2(r.scores[2 * i], r.scores[2 * i + 1]);
+}
+
+template <unsigned kHead>
+__device__ void attend(Registers<kHead>& r, const Stages<kHead>& stages, const Rows& rows,
+                       const AttentionProblem& p, KeyRange keys) {
+  const unsigned begin = keys.begin / kPairKeys, pairs = (keys.end - 1) / kPairKeys - begin + 1;
+  stages.wait(0);
+  begin_scores(r, stages.of(0));
+  wgmma_wait<0>();
+  pin_registers(r.scores);
+  stages.release(0);
+  softmax(r, rows, p, begin * kPairKeys);
+  round_weights(r);
+  for (unsigned i = 1; i < pairs; ++i) {
+    const unsigned values = 2 * i - 1, next_keys = 2 * i;
+    stages.wait(values);
+    stages.wait(next_keys);
+    begin_weighing(r, stages.of(values), 0);
+    begin_scores(r, stages.of(next_keys));
+    wgmma_wait<1>();
+    pin_registers(r.out);
+    begin_weighing(r, stages.of(values), 1);
+    wgmma_wait<1>();
+    pin_registers(r.scores);
+    stages.release(next_keys);
+    softmax(r, rows, p, (begin + i) * kPairKeys);
+    wgmma_wait<0>();
+    pin_registers(r.out);
+#pragma unroll
+    for (auto& weights : r.weights)
+      pin_registers(weights);
+    stages.release(values);
+    round_weights(r);
+  }
+  const unsigned values = 2 * pairs - 1;
+  stages.wait(values);
+#pragma unroll
+  for (unsigned tile = 0; tile < 2; ++tile) {
+    begin_weighing(r, stages.of(values), tile);
+    wgmma_wait<0>();
+    pin_registers(r.out);
+  }
+}
+
+template <unsigned kHead>
+__device__ void store(const AttentionProblem& p, const Rows& rows, const Registers<kHead>& r) {
+#pragma unroll
+  for (unsigned h = 0; h < 2; ++h) {
+    const float sum = row_sum(r.state[h]);
+    if (rows.query(h) >= p.queries) continue;
+    bf16* out = p.out + query_offset(p, blockIdx.y, rows.query(h)) + threadIdx.x % 4 * 2;
+#pragma unroll
+    for (unsigned j = 0; j < kHead / 8; ++j) {
+      *reinterpret_cast<std::uint32_t*>(out + 8 * j) =
+          quotients(r.out[4 * j + 2 * h], r.out[4 * j + 2 * h + 1], sum);
+    }
+  }
+}
+
+template <unsigned kHead>
+__global__ void __launch_bounds__(kThreads, 1)
+    attention_prefill_kernel(const __grid_constant__ CUtensorMap k,
+                             const __grid_constant__ CUtensorMap v, const AttentionProblem p) {
   extern __shared__ std::byte shared[];
-  const std::uint32_t queries = (shared_address(shared) + 1023) / 1024 * 1024;
-  const std::uint32_t stages = queries + 2 * L::kTileBytes;
-  const unsigned warpgroup = __shfl_sync(~0u, threadIdx.x / 128, 0), kv_head = blockIdx.y;
+  const Stages<kHead> stages(shared);
   // The last queries see the most keys; they go first.
   const unsigned first = (gridDim.x - 1 - blockIdx.x) * kQueries;
   const unsigned last = first + kQueries < p.queries ? first + kQueries : p.queries;
   const KeyRange keys = visible(p, first, last);
-  const unsigned begin = keys.begin / kTileKeys, end = (keys.end + kTileKeys - 1) / kTileKeys;
-  const Rows rows = my_rows(p, first);
-  const auto stage_of = [&](unsigned i) { return stages + (i - begin) % kStages * L::kStageBytes; };
-  const auto load = [&](unsigned i) {
-    if (i < end) load_keys<kHead>(stage_of(i), p, kv_head, i * kTileKeys, keys);
-    copy_commit();
-  };
-
-  let_next_begin();
-  wait_for_previous();
-  load_queries<kHead>(queries, p, kv_head, first);
-  load(begin);
-  load(begin + 1);
-  copy_wait<1>();
-  async_proxy_fence();
+  if (threadIdx.x == 0) stages.initialise();
   __syncthreads();
-  const std::uint32_t mine = queries + warpgroup * L::kTileBytes;
-  float o[kHead / 2] = {}, s[32], next[32];
-  RowState state[2];
-  begin_scores<kHead>(s, mine, stage_of(begin));
-  wgmma_wait<0>();
-  pin_registers(s);
-  for (unsigned i = begin; i < end; ++i) {
-    // Tile i + 1 is here, and no one reads tile i - 1, whose stage tile i + 2 takes.
-    copy_wait<0>();
-    async_proxy_fence();
-    __syncthreads();
-    load(i + 2);
-    if (i + 1 < end) begin_scores<kHead>(next, mine, stage_of(i + 1));
-
-    const unsigned tile = i * kTileKeys;
-    const bool all = tile >= rows.by_all.begin && tile + kTileKeys <= rows.by_all.end;
-    float alpha[2];
-    if (all) {
-#pragma unroll
-      for (unsigned h = 0; h < 2; ++h)
-        alpha[h] = softmax_step<true>(state[h], s, h, p.scores.scale, {});
-    } else {
-#pragma unroll
-      for (unsigned h = 0; h < 2; ++h)
-        alpha[h] = softmax_step<false>(state[h], s, h, p.scores.scale, in_tile(rows.seen[h], tile));
-    }
-    std::uint32_t weights[4][4];
-#pragma unroll
-    for (unsigned j = 0; j < 16; ++j)
-      weights[j / 4][j % 4] = round_bf16x2(s[2 * j], s[2 * j + 1]);
-#pragma unroll
-    for (unsigned j = 0; j < kHead / 2; ++j)
-      o[j] = o[j] * alpha[j / 2 % 2];
-    begin_weighing<kHead>(o, weights, stage_of(i) + L::kTileBytes);
-    wgmma_wait<0>();
-    pin_registers(o);
-    pin_registers(next);
-#pragma unroll
-    for (unsigned j = 0; j < 32; ++j)
-      s[j] = next[j];
+  let_next_begin();
+  if (threadIdx.x >= kConsumers) {
+    give_up_registers<40>();
+    wait_for_previous();
+    produce(stages, p, &k, &v, keys);
+  } else {
+    take_registers<232>();
+    const Rows rows(p, first);
+    Registers<kHead> r;
+    wait_for_previous();
+    load_queries(r, p, rows);
+    attend(r, stages, rows, p, keys);
+    store(p, rows, r);
   }
-  store<kHead>(p, kv_head, rows, o, state);
 }
 
 template <unsigned kHead>
 void launch_prefill(const AttentionProblem& p, cudaStream_t stream) {
-  constexpr unsigned kSharedBytes = Layout<kHead>::kSharedBytes;
+  constexpr unsigned kSharedBytes = Stages<kHead>::kSharedBytes;
   static const LargeLaunches allowed(attention_prefill_kernel<kHead>, kSharedBytes);
+  const std::size_t width = std::size_t{p.kv_heads} * p.head_size;
   launch(stream,
          {.grid = dim3((p.queries + kQueries - 1) / kQueries, p.kv_heads),
           .threads = kThreads,
           .shared_bytes = kSharedBytes},
-         attention_prefill_kernel<kHead>, p);
+         attention_prefill_kernel<kHead>, tile_map(p.k, p.slots, width, kPairKeys),
+         tile_map(p.v, p.slots, width, kPairKeys), p);
 }
 
 }  // namespace

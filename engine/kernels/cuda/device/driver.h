@@ -80,14 +80,37 @@ class LargeLaunches {
   }
 };
 
+// Of the device that was current at the first call.
+unsigned multiprocessors();
+
 // Sizes as kernels take them.
 inline unsigned narrow(std::size_t value) {
   return static_cast<unsigned>(value);
 }
 
+// How many clusters of `shape` the device holds at a time. Costs a driver call as well.
+template <typename Kernel>
+unsigned active_clusters(Kernel* kernel, const LaunchShape& shape) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {shape.cluster, 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(shape.cluster * multiprocessors());
+  config.blockDim = dim3(shape.threads);
+  config.dynamicSmemBytes = shape.shared_bytes;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  int count = 0;
+  ENGINE_CUDA_CHECK(cudaOccupancyMaxActiveClusters(&count, kernel, &config));
+  return static_cast<unsigned>(count);
+}
+
 // A view of a row-major bf16 matrix [rows, columns] for the bulk copy engine: boxes of
 // `box_rows` x 64 elements, each row of 128 bytes swizzled; outside the matrix reads as zero.
-// REQUIRES: base 16-byte aligned, columns % 8 == 0, box_rows <= 256.
+// REQUIRES: base 16-byte aligned, columns a multiple of 16 bytes, box_rows <= 256.
 CUtensorMap tile_map(const bf16* base, std::size_t rows, std::size_t columns, std::size_t box_rows);
+// The same of float32: boxes of `box_rows` x 32.
+CUtensorMap tile_map(const float* base, std::size_t rows, std::size_t columns,
+                     std::size_t box_rows);
 
 }  // namespace engine::kernels::cuda

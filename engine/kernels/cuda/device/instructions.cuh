@@ -64,15 +64,18 @@ __device__ inline void barrier_arrive_expecting(std::uint64_t* barrier, std::uin
       "r"(bytes)
       : "memory");
 }
+// Nanoseconds that a thread may sleep at a barrier before it looks again: it takes no issue slots.
+inline constexpr std::uint32_t kLongestWait = 10'000'000;
+
 __device__ inline void barrier_wait(std::uint64_t* barrier, std::uint32_t phase) {
   asm volatile(
       "{\n"
       ".reg .pred done;\n"
       "again:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1, %2;\n"
       "@!done bra again;\n"
       "}\n" ::"r"(shared_address(barrier)),
-      "r"(phase)
+      "r"(phase), "r"(kLongestWait)
       : "memory");
 }
 
@@ -89,6 +92,42 @@ __device__ inline void copy_box(void* to, const CUtensorMap* map, std::uint32_t 
       "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),
       "l"(map), "r"(column), "r"(row), "r"(shared_address(barrier))
       : "memory");
+}
+
+// The same into every block of the cluster whose bit `blocks` has, at the address that `to` and
+// `barrier` have here.
+__device__ inline void copy_box_to(std::uint16_t blocks, void* to, const CUtensorMap* map,
+                                   std::uint32_t column, std::uint32_t row,
+                                   std::uint64_t* barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+      ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(shared_address(to)),
+      "l"(map), "r"(column), "r"(row), "r"(shared_address(barrier)), "h"(blocks)
+      : "memory");
+}
+
+// Copies a box of shared memory out, clipped to the matrix. The copies of a thread end in groups.
+__device__ inline void store_box(const CUtensorMap* map, const void* from, std::uint32_t column,
+                                 std::uint32_t row) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map),
+      "r"(column), "r"(row), "r"(shared_address(from))
+      : "memory");
+}
+__device__ inline void store_box_commit() {
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+// All but the last kPending groups have left shared memory.
+template <int kPending>
+__device__ inline void store_box_wait() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
+}
+// Asks for a box in the second level cache.
+__device__ inline void prefetch_box(const CUtensorMap* map, std::uint32_t column,
+                                    std::uint32_t row) {
+  asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global [%0, {%1, %2}];" ::"l"(map), "r"(column),
+               "r"(row)
+               : "memory");
 }
 
 // ---- cp.async: 16 bytes, or 16 zero bytes without reading
@@ -136,6 +175,45 @@ __device__ inline float load_from_block(std::uint32_t address, std::uint32_t ran
   return value;
 }
 
+// Arrives at the barrier that another block has at this address.
+__device__ inline void barrier_arrive_at_block(std::uint64_t* barrier, std::uint32_t rank) {
+  asm volatile(
+      "{\n"
+      ".reg .b32 remote;\n"
+      "mapa.shared::cluster.u32 remote, %0, %1;\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [remote];\n"
+      "}\n" ::"r"(shared_address(barrier)),
+      "r"(rank)
+      : "memory");
+}
+__device__ inline void store_to_block(std::uint32_t address, std::uint32_t rank,
+                                      const float4& value) {
+  asm volatile(
+      "{\n"
+      ".reg .b32 remote;\n"
+      "mapa.shared::cluster.u32 remote, %0, %1;\n"
+      "st.shared::cluster.v4.f32 [remote], {%2, %3, %4, %5};\n"
+      "}\n" ::"r"(address),
+      "r"(rank), "f"(value.x), "f"(value.y), "f"(value.z), "f"(value.w)
+      : "memory");
+}
+
+// ---- Warpgroups: each calls these with all of its warps
+
+// setmaxnreg: what one warpgroup gives up, another may take.
+template <int kCount>
+__device__ inline void give_up_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kCount));
+}
+template <int kCount>
+__device__ inline void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kCount));
+}
+// Barrier `id` (1 to 15) of `threads` threads.
+__device__ inline void named_sync(unsigned id, unsigned threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
 // ---- mma.sync m16n8k16, bf16 in, float32 accumulated: one fused16 for each output
 
 __device__ inline void load_matrix_x4(std::uint32_t (&r)[4], std::uint32_t address) {
@@ -148,6 +226,11 @@ __device__ inline void load_matrix_x4_transposed(std::uint32_t (&r)[4], std::uin
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
                : "r"(address)
+               : "memory");
+}
+__device__ inline void store_matrix_x4(std::uint32_t address, const std::uint32_t (&r)[4]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+               "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
                : "memory");
 }
 __device__ inline void multiply_16x8x16(float* c, const std::uint32_t* a, std::uint32_t b0,

@@ -83,9 +83,9 @@ template <unsigned kRows, unsigned kBlocks>
 __device__ void multiply_stage(float (&c)[Tiling<kRows, kBlocks>::kRegisters],
                                const Pipeline<kRows, kBlocks>& pipeline, unsigned stage,
                                unsigned warpgroup, unsigned products) {
-  const std::uint64_t a =
+  const Descriptor a =
       tile_descriptor(shared_address(pipeline.weights(stage)) + warpgroup * (kWeightBytes / 2));
-  const std::uint64_t b = tile_descriptor(shared_address(pipeline.rows(stage)));
+  const Descriptor b = tile_descriptor(shared_address(pipeline.rows(stage)));
   pin_registers(c);
   wgmma_begin();
 #pragma unroll

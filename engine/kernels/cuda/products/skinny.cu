@@ -157,13 +157,6 @@ __global__ void __launch_bounds__(kMostWarps* kWarp, 1) skinny_kernel(const Prob
   }
 }
 
-unsigned multiprocessors() {
-  int device = 0, count = 0;
-  ENGINE_CUDA_CHECK(cudaGetDevice(&device));
-  ENGINE_CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
-  return static_cast<unsigned>(count);
-}
-
 }  // namespace
 
 // ---- Launchers
@@ -171,7 +164,7 @@ unsigned multiprocessors() {
 void matmul_skinny(const MatmulArgs& args, cudaStream_t stream) {
   constexpr std::size_t kWarpBytes = kStages * sizeof(Stage) + sizeof(Slice);
   static const LargeLaunches allowed(skinny_kernel, kMostWarps * kWarpBytes);
-  static const unsigned all = multiprocessors();
+  const unsigned all = multiprocessors();
   const auto rounded_up = [](unsigned a, unsigned b) { return (a + b - 1) / b; };
   const unsigned split = narrow(args.split);
   const unsigned units = rounded_up(narrow(args.w.outputs()), kUnit);
