@@ -67,6 +67,20 @@ TEST_P(Matmul, EqualsTheObviousLoop) {
   }
 }
 
+// Shapes for every way that a card may cut many rows: tiles of either width, whole ones and halves,
+// more of them than fit at a time, slices, and a last tile that sticks out on both sides.
+TEST_P(Matmul, ManyRowsEqualTheCpus) {
+  const auto cpu = make_backend("cpu", {.threads = 2});
+  for (const Problem& p :
+       {Problem{256, 264, 64}, Problem{300, 264, 320, true, true}, Problem{256, 10240, 64},
+        Problem{256, 12800, 64, false, true}, Problem{520, 17408, 64, true},
+        Problem{256, 264, 768, true, true}, Problem{390, 520, 1280}, Problem{300, 100, 192},
+        Problem{300, 264, 80}}) {
+    SCOPED_TRACE(testing::Message() << p.rows << " x " << p.outputs << " x " << p.inner);
+    EXPECT_TRUE(same_bits(computed(*backend, p, p.rows), computed(*cpu, p, p.rows), p.outputs));
+  }
+}
+
 TEST_P(Matmul, OddValuesTakeTheSamePath) {
   Problem p{5, 48, 160};
   std::mt19937 random(5);
@@ -118,7 +132,8 @@ TEST_P(Matmul, ThreadsDoNotChangeBits) {
 // last stage that is not full, one slice or several.
 TEST_P(Matmul, SiluMulEqualsBothOperations) {
   for (const Problem& p : {Problem{3, 256, 80}, Problem{65, 256, 80}, Problem{130, 384, 96},
-                           Problem{200, 144, 80}, Problem{100, 256, 512}}) {
+                           Problem{200, 144, 80}, Problem{100, 256, 512}, Problem{300, 512, 64},
+                           Problem{256, 8960, 64}, Problem{520, 768, 320}}) {
     SCOPED_TRACE(testing::Message() << p.rows << " x " << p.outputs << " x " << p.inner);
     const std::size_t intermediate = p.outputs / 2;
     const MatrixPart part{p.w.data(), p.outputs};

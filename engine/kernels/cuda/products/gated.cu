@@ -1,5 +1,6 @@
 #include "kernels/cuda/products/matmul.h"
 #include "kernels/cuda/products/pipeline.cuh"
+#include "kernels/cuda/products/wide.h"
 #include "numerics/exp.h"
 
 namespace engine::kernels::cuda {
@@ -108,6 +109,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
 // ---- Launchers
 
 bool matmul_gated(const GatedArgs& args, cudaStream_t stream) {
+  if (matmul_wide_gated(args, stream)) return true;
   using T = Tiling<kRows, kBlocks>;
   const std::size_t intermediate = args.gate_up.outputs() / 2;
   if (args.rows <= kRows / 2 || intermediate % kHalf != 0) return false;

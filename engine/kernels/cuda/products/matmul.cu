@@ -1,13 +1,14 @@
 #include "kernels/cuda/products/matmul.h"
 #include "kernels/cuda/products/output.cuh"
 #include "kernels/cuda/products/skinny.h"
+#include "kernels/cuda/products/wide.h"
 
 namespace engine::kernels::cuda {
 namespace {
 
 // ---- Kernels
 //
-// One kernel for every row count but those of skinny.h. A block computes 128 outputs of
+// One kernel for every row count but those of skinny.h and wide.h. A block computes 128 outputs of
 // kRows rows for one slice of K, as the transposed product: the weights are wgmma's A (128 x 64
 // tiles), the rows of x its B, so that one decode row costs a tile of 8 columns and not one of 64
 // rows. A producer warp keeps the pipeline of tiles full; two warpgroups multiply. The `split`
@@ -91,6 +92,7 @@ void matmul(const MatmulArgs& args, cudaStream_t stream) {
                            : launch_matmul<32, 2>(args, stream);
   }
   if (args.rows <= 64) return launch_matmul<64, 2>(args, stream);
+  if (matmul_wide(args, stream)) return;
   return launch_matmul<128, 2>(args, stream);
 }
 
