@@ -62,7 +62,8 @@ Hunk hunk_of(const UnifiedHunk& from, const UnifiedFile& file) {
                       : l.mark == '+' ? Kind::kAdded
                                       : Kind::kContext;
     const std::string_view text = hunk.changes_line_ends ? l.text : without_cr(l.text);
-    hunk.lines.push_back({.kind = kind, .text = std::string(text), .line = l.line});
+    hunk.lines.push_back(
+        {.kind = kind, .text = std::string(text), .line = l.line, .unended = l.no_newline});
   }
   return hunk;
 }

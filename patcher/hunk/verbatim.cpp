@@ -11,20 +11,25 @@ namespace {
 
 using Kind = HunkLine::Kind;
 
-std::vector<std::string_view> old_lines(const Hunk& hunk) {
-  std::vector<std::string_view> out;
+std::vector<const HunkLine*> old_lines(const Hunk& hunk) {
+  std::vector<const HunkLine*> out;
   for (const HunkLine& l : hunk.lines) {
-    if (l.kind != Kind::kAdded) out.push_back(l.text);
+    if (l.kind != Kind::kAdded) out.push_back(&l);
   }
   return out;
 }
 
-// A line as it is compared; where line ends change, with the carriage return of its own.
-std::string_view compared(const Source& source, size_t line, bool with_end) {
+// Whether a line of the file is the hunk's; where line ends change, with its carriage return,
+// unless one of the two has no end: whether a file's last line has one is not the hunk's to say.
+bool is_line(const Source& source, size_t line, const HunkLine& wanted, bool with_end) {
   const Lines& lines = source.lines();
+  const std::string_view end = lines.line_end(line);
   std::string_view text = lines.text(line);
-  if (with_end && lines.line_end(line) == "\r\n") text = {text.data(), text.size() + 1};
-  return line == 0 ? without_bom(text) : text;
+  if (line == 0) text = without_bom(text);
+  if (!with_end) return text == wanted.text;
+  if (end.empty() || wanted.unended) return text == without_cr(wanted.text);
+  return wanted.text.size() == text.size() + (end.size() - 1) && wanted.text.starts_with(text) &&
+         wanted.text.ends_with(end.size() > 1 ? "\r" : "");
 }
 
 class LineEdits {
@@ -44,6 +49,7 @@ class LineEdits {
       if (l.kind == Kind::kContext) {
         flush();
         ++next_;
+        before_ = &l;
       } else if (l.kind == Kind::kRemoved) {
         ++removed;
         ++next_;
@@ -72,7 +78,9 @@ class LineEdits {
     if (first == 0 && without_bom(bytes_).size() < bytes_.size()) begin = size_of_bom();
     // The text's last line keeps having no end.
     if (unended && !added.empty()) text.resize(text.size() - eol.size());
-    if (unended && removed == 0) text = eol + text;
+    const bool returns =
+        hunk_.changes_line_ends && before_ != nullptr && before_->text.ends_with('\r');
+    if (unended && removed == 0) text = (returns ? "\r\n" : eol) + text;
     if (unended && added.empty() && first > 0) begin = lines_.text_end(first - 1);
     const uint32_t end = last ? size() : std::max(begin, lines_.begin(next_));
     out_.push_back({begin, end, std::move(text)});
@@ -94,20 +102,21 @@ class LineEdits {
   const Lines& lines_;
   const std::string_view bytes_;
   const Hunk& hunk_;
-  size_t next_;  // the file's line behind those that were looked at
+  size_t next_;                       // the file's line behind those that were looked at
+  const HunkLine* before_ = nullptr;  // the last context line
   std::vector<ByteEdit> out_;
 };
 
 }  // namespace
 
 std::vector<size_t> verbatim_places(const Source& source, const Hunk& hunk) {
-  const std::vector<std::string_view> wanted = old_lines(hunk);
+  const std::vector<const HunkLine*> wanted = old_lines(hunk);
   const size_t count = source.lines().count();
   std::vector<size_t> out;
   if (wanted.empty() || wanted.size() > count) return out;
   const auto stands = [&](size_t at) {
     for (size_t i = 0; i < wanted.size(); ++i) {
-      if (compared(source, at + i, hunk.changes_line_ends) != wanted[i]) return false;
+      if (!is_line(source, at + i, *wanted[i], hunk.changes_line_ends)) return false;
     }
     return true;
   };

@@ -36,7 +36,8 @@ struct HunkLine {
   enum class Kind { kContext, kRemoved, kAdded, kSkip };
   Kind kind = Kind::kContext;
   std::string text = {};
-  int line = 0;  // in the patch file
+  int line = 0;          // in the patch file
+  bool unended = false;  // a foreign diff says that no newline ends it
 };
 
 struct Occurrence {

@@ -93,8 +93,9 @@ FileOperation reversed(FileOperation op) {
 std::vector<Fault> hunk_faults(const Hunk& hunk) {
   std::vector<Fault> faults;
   const auto has = [&](Kind kind) {
-    return std::any_of(hunk.lines.begin(), hunk.lines.end(),
-                       [&](const HunkLine& l) { return l.kind == kind && !is_blank(l.text); });
+    return std::any_of(hunk.lines.begin(), hunk.lines.end(), [&](const HunkLine& l) {
+      return l.kind == kind && (hunk.foreign || !is_blank(l.text));
+    });
   };
   const bool removed = std::any_of(hunk.lines.begin(), hunk.lines.end(),
                                    [](const auto& l) { return l.kind == Kind::kRemoved; });

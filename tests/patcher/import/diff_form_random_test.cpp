@@ -115,7 +115,22 @@ TEST(RandomDiffs, MakeTheirChangeAndComeOff) {
   }
   RecordProperty("applied", applied);
   RecordProperty("refused", refused);
-  EXPECT_GT(applied, 20 * refused) << "of " << applied + refused;
+  EXPECT_GT(applied, 40 * refused) << "of " << applied + refused;
+}
+
+// What a change of one file comes to: it must be done and taken off to the byte.
+void expect_round_trip(const std::string& before, const std::string& after) {
+  SourceChange change{.name = "p.patch", .subject = "Change", .why = "Because."};
+  change.files.push_back(
+      {.path_before = "a.txt", .path_after = "a.txt", .before = before, .after = after});
+  const std::string text = diff_form(change);
+  SCOPED_TRACE(text);
+  const Patch patch = patch_of("p.patch", parse_unified("p.patch", text));
+  const Judgement j = judge(patch, tree(change, false));
+  EXPECT_EQ(j.verdict, Verdict::kApplies);
+  EXPECT_TRUE(j.after.same_as(tree(change, true)));
+  const auto off = take_off(patch, j.after);
+  EXPECT_TRUE(off.has_value() && off->same_as(tree(change, false)));
 }
 
 // With its carriage return, as the lines before it end, as none of them does, or as the only line.
@@ -131,21 +146,23 @@ TEST(LastNewline, GoesAndComesAsTheDiffHasIt) {
   for (const std::string& ended : texts) {
     for (const bool added : {false, true}) {
       const std::string open = ended.substr(0, ended.find_last_not_of("\r\n") + 1);
-      SourceChange change{.name = "p.patch", .subject = "Change", .why = "Because."};
-      change.files.push_back({.path_before = "a.txt",
-                              .path_after = "a.txt",
-                              .before = added ? open : ended,
-                              .after = added ? ended : open});
-      const std::string text = diff_form(change);
-      SCOPED_TRACE(text);
-      const Patch patch = patch_of("p.patch", parse_unified("p.patch", text));
-      const Judgement j = judge(patch, tree(change, false));
-      EXPECT_EQ(j.verdict, Verdict::kApplies);
-      EXPECT_TRUE(j.after.same_as(tree(change, true)));
-      const auto off = take_off(patch, j.after);
-      EXPECT_TRUE(off.has_value() && off->same_as(tree(change, false)));
+      expect_round_trip(added ? open : ended, added ? ended : open);
     }
   }
+}
+
+TEST(BlankLines, AreAPlaceWhereTheyAreAllThereIs) {
+  expect_round_trip("\n", "\nfive\n");
+  expect_round_trip("\n", "five\n");
+  expect_round_trip("\n\n\n", "\n\nx\n\n");
+}
+
+TEST(LastNewline, GoesAndComesBesideLinesThatEndOtherwise) {
+  const std::string head = "one\r\ntwo\nthree\r\n";
+  expect_round_trip(head + "four", head + "five\r\n");
+  expect_round_trip(head + "four\r\n", head + "five");
+  expect_round_trip(head + "four", head);
+  expect_round_trip(head, head + "four");
 }
 
 }  // namespace
