@@ -10,6 +10,8 @@ namespace {
 
 using Kind = HunkLine::Kind;
 
+constexpr size_t kLettersAlone = 12;  // of lines that are found alone
+
 // A block as a hunk, and where its tokens are in the target.
 class BlockHunk {
  public:
@@ -103,22 +105,29 @@ class BlockHunk {
   Match match_;
 };
 
-// The block's lines, and so many lines of the base on each side of it.
+// Lines of the base on each side of a block.
+struct Around {
+  size_t before = 0;
+  size_t behind = 0;
+};
+
+// The block's lines between those around it.
 Hunk line_hunk(const TokenIndex& base, const std::vector<std::string_view>& after_lines,
-               const ChangeBlock& block, size_t context) {
+               const ChangeBlock& block, Around around) {
   const Lines& lines = base.source().lines();
   Hunk hunk;
   const auto add = [&](Kind kind, std::string_view text) {
     hunk.lines.push_back({.kind = kind, .text = std::string(text)});
   };
-  for (size_t l = block.before_begin - std::min(context, block.before_begin);
+  for (size_t l = block.before_begin - std::min(around.before, block.before_begin);
        l < block.before_begin; ++l)
     add(Kind::kContext, lines.text(l));
   for (size_t l = block.before_begin; l < block.before_end; ++l)
     add(Kind::kRemoved, lines.text(l));
   for (size_t l = block.after_begin; l < block.after_end; ++l)
     add(Kind::kAdded, after_lines[l]);
-  for (size_t l = block.before_end; l < std::min(block.before_end + context, lines.count()); ++l)
+  for (size_t l = block.before_end; l < std::min(block.before_end + around.behind, lines.count());
+       ++l)
     add(Kind::kContext, lines.text(l));
   return hunk;
 }
@@ -134,8 +143,8 @@ std::optional<std::vector<ByteEdit>> line_edits(const TokenIndex& base, const To
   const auto end = place.end < target.size() ? target.token(place.end).begin
                                              : static_cast<uint32_t>(source.bytes().size());
   // Two lines may be those around another change, where the third says so: then one alone decides.
-  for (const size_t context : {3, 1}) {
-    const Hunk hunk = line_hunk(base, after_lines, block, context);
+  for (const size_t context : {size_t{3}, size_t{1}}) {
+    const Hunk hunk = line_hunk(base, after_lines, block, {context, context});
     std::vector<std::vector<ByteEdit>> found;
     for (const size_t line : verbatim_places(source, hunk)) {
       std::vector<ByteEdit> edits = verbatim_edits(source, hunk, line);
@@ -150,7 +159,54 @@ std::optional<std::vector<ByteEdit>> line_edits(const TokenIndex& base, const To
   return std::nullopt;
 }
 
+// Where the block's lines and those around it stand once in either file, and say enough.
+std::optional<std::vector<ByteEdit>> once(const TokenIndex& base, const TokenIndex& target,
+                                          const std::vector<std::string_view>& after_lines,
+                                          const ChangeBlock& block, Around around) {
+  const Hunk hunk = line_hunk(base, after_lines, block, around);
+  size_t said = 0;
+  for (const HunkLine& l : hunk.lines)
+    said += l.kind == Kind::kAdded ? 0 : letters(l.text);
+  if (said < kLettersAlone || verbatim_places(base.source(), hunk).size() != 1) return std::nullopt;
+  const auto there = verbatim_places(target.source(), hunk);
+  if (there.size() != 1) return std::nullopt;
+  return verbatim_edits(target.source(), hunk, there.front());
+}
+
 }  // namespace
+
+std::optional<std::vector<ByteEdit>> comment_edits(const TokenIndex& base, const TokenIndex& target,
+                                                   const std::vector<std::string_view>& after_lines,
+                                                   const ChangeBlock& block) {
+  const auto found = [&](Around around) { return once(base, target, after_lines, block, around); };
+  if (!block.inserts()) return found({0, 0});
+  const Lines& lines = base.source().lines();
+  const auto in_comment = [&](size_t line) {
+    return line < lines.count() && !is_blank(lines.text(line)) &&
+           base.at_line(line) == base.at_line(line + 1);
+  };
+  // How many lines there are up to the first that has letters; none where these are gone.
+  const auto left = [&](size_t line, bool up) -> size_t {
+    Hunk side;
+    for (; line < lines.count(); line += up ? SIZE_MAX : 1) {
+      const auto at = up ? side.lines.begin() : side.lines.end();
+      side.lines.insert(at, {.text = std::string(lines.text(line))});
+      if (letters(lines.text(line)) == 0) continue;
+      return verbatim_places(target.source(), side).empty() ? 0 : side.lines.size();
+    }
+    return 0;
+  };
+  const size_t behind = block.before_begin;
+  const size_t before = behind > 0 ? behind - 1 : lines.count();
+  if (in_comment(before) && in_comment(behind)) {
+    if (auto edits = found({1, 1})) return edits;
+  }
+  // Beside a line of a comment, where the other neighbour is gone.
+  const Around alone{left(before, true), left(behind, false)};
+  const bool one = (alone.before > 0) != (alone.behind > 0);
+  const bool beside = alone.before > 0 ? in_comment(before) : in_comment(behind);
+  return one && beside ? found(alone) : std::nullopt;
+}
 
 std::optional<std::vector<ByteEdit>> block_edits(const TokenIndex& base, const TokenIndex& target,
                                                  const std::vector<std::string_view>& after_lines,

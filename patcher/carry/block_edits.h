@@ -18,4 +18,11 @@ std::optional<std::vector<ByteEdit>> block_edits(const TokenIndex& base, const T
                                                  const ChangeBlock& block,
                                                  const CarriedPlace& place, std::string& why);
 
+// What a block of comments and blanks alone changes: no code says where it is, its lines do, if
+// they are there once in either file. What is added to a comment stands beside the line of it that
+// is left.
+std::optional<std::vector<ByteEdit>> comment_edits(const TokenIndex& base, const TokenIndex& target,
+                                                   const std::vector<std::string_view>& after_lines,
+                                                   const ChangeBlock& block);
+
 }  // namespace patcher

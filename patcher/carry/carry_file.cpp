@@ -11,6 +11,7 @@
 #include "patcher/carry/merge_witness.h"
 #include "patcher/carry/near_twin.h"
 #include "patcher/carry/same_places.h"
+#include "patcher/hunk/verbatim.h"
 #include "patcher/syntax/health.h"
 #include "patcher/text/line_merge.h"
 #include "patcher/text/lines.h"
@@ -60,7 +61,7 @@ class Carrier {
       Finding failure;
       const auto ranges = finder.ranges(block, failure);
       const There known = ranges ? is_there(block, *ranges) : There::kNo;
-      if (known == There::kMaybe) {
+      if (known == There::kMaybe || comment_is_there(block)) {
         return refuse(
             Verdict::kOutdated, block.before_begin + 1,
             "the added lines may be there already: something that looks like the place has them");
@@ -76,6 +77,7 @@ class Carrier {
         out_.failure->candidates = std::move(failure.candidates);
       }
       if (!place || !is_kin(block, *place, *ranges)) place = merged_place(block, ranges);
+      if (!place && by_comment(block)) continue;
       if (!place) return;
       if (const auto twin = near_twin(base_, after_, target_, block, *place)) {
         if (!open_ && touches(block, *place, *twin)) {
@@ -87,6 +89,7 @@ class Carrier {
       }
       std::string why;
       auto edits = block_edits(base_, target_, after_lines_, block, *place, why);
+      if (!edits && by_comment(block)) continue;
       if (!edits) return refuse(Verdict::kMissing, block.before_begin + 1, why);
       note_choice(block, *place);
       std::move(edits->begin(), edits->end(), std::back_inserter(edits_));
@@ -179,6 +182,35 @@ class Carrier {
     out_.failure.reset();
     by_merge_ = true;
     return place;
+  }
+
+  bool is_comment(const ChangeBlock& block) const {
+    return base_.at_line(block.before_begin) == base_.at_line(block.before_end) &&
+           after_.at_line(block.after_begin) == after_.at_line(block.after_end);
+  }
+
+  // Does a block that changes comments alone by its lines.
+  bool by_comment(const ChangeBlock& block) {
+    auto edits = is_comment(block) ? comment_edits(base_, target_, after_lines_, block)
+                                   : std::optional<std::vector<ByteEdit>>();
+    if (!edits) return false;
+    std::move(edits->begin(), edits->end(), std::back_inserter(edits_));
+    out_.failure.reset();
+    return true;
+  }
+
+  // Whether the target has more often than the base what is added to a comment.
+  bool comment_is_there(const ChangeBlock& block) const {
+    Hunk added;
+    size_t said = 0;
+    for (size_t line = block.after_begin; line < block.after_end; ++line) {
+      const std::string_view text = after_source_.lines().text(line);
+      added.lines.push_back({.text = std::string(text)});
+      said += letters(text);
+    }
+    return said > 0 && block.inserts() && is_comment(block) &&
+           verbatim_places(target_source_, added).size() >
+               verbatim_places(base_source_, added).size();
   }
 
   const MergeWitness& witness() {

@@ -22,13 +22,21 @@ constexpr std::array kFarReaches = {Reach{40, 40}, Reach{100, 100}, Reach{250, 2
 constexpr std::array kOwnReaches = {Reach{4, 0}, Reach{0, 4}, Reach{0, 0}};
 // Of a file without a grammar, where a token is a line.
 constexpr std::array kLineReaches = {Reach{2, 2}, Reach{1, 1}, Reach{3, 0}, Reach{0, 3}};
+// Where nothing else is found: what is changed, with less beside it.
+constexpr std::array kLastReaches = {Reach{4, 4}, Reach{8, 0}, Reach{0, 8}, Reach{4, 0},
+                                     Reach{0, 4}};
+constexpr std::array kLastLineReaches = {Reach{2, 0}, Reach{0, 2}, Reach{1, 0}, Reach{0, 1},
+                                         Reach{0, 0}};
 constexpr size_t kFewestTokens = 4;
+constexpr size_t kFewestOfLast = 6;
+constexpr size_t kTellingLetters = 16;  // of lines
 constexpr size_t kFewestLines = 2;
 constexpr size_t kFewestOfDirective = 3;  // # include "x"
 constexpr size_t kFewestToDoubt = 3;      // int x ;
 constexpr size_t kOwnTokens = 6;
 constexpr size_t kSurrounding = 16;   // on each side, of what has moved by itself
 constexpr size_t kFarthestLine = 30;  // where a common line is looked for
+constexpr size_t kLongestTail = 2;    // } behind one more
 constexpr size_t kFewestPushed = 2;   // lines more than there were
 
 }  // namespace
@@ -83,14 +91,17 @@ std::vector<PlaceFinder::Shape> PlaceFinder::shapes(const ChangeBlock& block,
   const bool own = last - first >= (in.scope != nullptr && !in.renamed ? 2 : kOwnTokens);
   const size_t fewest = own ? 2 : lines ? kFewestLines : kFewestTokens;
   std::vector<Shape> out;
-  const auto add = [&](const auto& reaches) {
-    for (const auto& [left, right] : reaches)
-      out.push_back({.left = left, .right = right, .fewest = fewest});
+  const auto add = [&](const auto& reaches, size_t least, bool last_resort = false) {
+    for (const auto& [left, right] : reaches) {
+      out.push_back({.left = left, .right = right, .fewest = least, .last_resort = last_resort});
+    }
   };
-  add(kReaches);
-  if (own) add(kOwnReaches);
-  add(kFarReaches);
-  if (lines) add(kLineReaches);
+  add(kReaches, fewest);
+  if (own) add(kOwnReaches, fewest);
+  add(kFarReaches, fewest);
+  if (lines) add(kLineReaches, fewest);
+  if (lines && !in.renamed) add(kLastLineReaches, 1, true);
+  if (!lines && last > first && !in.renamed) add(kLastReaches, kFewestOfLast, true);
   if (lines || !block.inserts()) return out;
   // The lines next to it.
   size_t left = 0;
@@ -128,6 +139,7 @@ bool PlaceFinder::look(const ChangeBlock& block, const Ranges& in, Found& found,
                        Finding& failure) const {
   const size_t first = base_.at_line(block.before_begin);
   const size_t last = base_.at_line(block.before_end);
+  const bool lines = base_.source().language() == Language::kLines;
   // The first changed line may begin before the definition that it holds the head of.
   const size_t inside = first - std::min<size_t>(first, in.base.first);
   for (const Shape& shape : shapes(block, in)) {
@@ -135,6 +147,9 @@ bool PlaceFinder::look(const ChangeBlock& block, const Ranges& in, Found& found,
     const size_t right =
         std::min<size_t>(shape.right, in.base.second - std::min<size_t>(last, in.base.second));
     if (left + (last - first) + right < shape.fewest) continue;
+    if (shape.last_resort &&
+        (found.place || (lines && base_.letters(first - left, last + right) < kTellingLetters)))
+      continue;
     const auto run = base_.run(first - left, last + right);
     if (base_.find(run, in.base).size() != 1) continue;
     const auto hits = target_.find(run, in.target);
@@ -164,14 +179,21 @@ bool PlaceFinder::look(const ChangeBlock& block, const Ranges& in, Found& found,
   return true;
 }
 
-// What was added as the last of a function or type is its last there, or its end is apart.
+// What was added as the last of a function or type is its last there, or its end is apart; of a
+// type, what stands behind it may be one more, as a count does.
 void PlaceFinder::look_at_end(const ChangeBlock& block, const Ranges& in, Found& found) const {
   const size_t last = base_.at_line(block.before_end);
-  if (!block.inserts() || !found.place || in.scope == nullptr || in.renamed) return;
-  if (last + 1 != in.base.second || base_.number(last) != target_.number(in.target.second - 1))
-    return;
-  found.behind = in.target.second - 1;
-  if (*found.place != *found.behind) found.apart = *found.behind;
+  if (!block.inserts() || in.scope == nullptr || in.renamed) return;
+  const size_t tail = in.base.second - std::min<size_t>(last, in.base.second);
+  const bool type = in.scope->kind == Scope::Kind::kType;
+  if (tail == 0 || tail > (found.place || !type ? 1 : kLongestTail)) return;
+  if (!found.place && !type) return;
+  if (tail > in.target.second - in.target.first) return;
+  const size_t at = in.target.second - tail;
+  if (base_.run(last, in.base.second) != target_.run(at, in.target.second)) return;
+  found.behind = at;
+  found.place = found.place.value_or(at);
+  if (*found.place != at) found.apart = at;
 }
 
 // Whether what is on the side of the neighbour that is gone is further away than it was: then the

@@ -55,8 +55,9 @@ class PlaceFinder {
   struct Shape {
     size_t left = 0;
     size_t right = 0;
-    size_t fewest = 0;    // a run of fewer tokens in all says too little
-    bool doubts = false;  // may contradict the others, and finds no place alone
+    size_t fewest = 0;         // a run of fewer tokens in all says too little
+    bool doubts = false;       // may contradict the others, and finds no place alone
+    bool last_resort = false;  // looked for only where no other finds a place
   };
   // What the runs found.
   struct Found {

@@ -300,12 +300,15 @@ KinshipAnswer Counterparts::check(const ChangeBlock& block, std::string_view add
     around_target = {in_target.first, in_target.second};
   }
   const Lines& lines = base_.source().lines();
-  const auto blank = [&](size_t line) {
-    return line >= lines.count() || is_blank(lines.text(line));
+  const auto joined = [&](size_t begin, size_t end) {  // also by the comments between
+    while (begin < end && !is_blank(lines.text(begin)))
+      ++begin;
+    return begin >= end;
   };
-  Edge edge{.indent = columns(added),
-            .before = block.before_begin > 0 && !blank(block.before_begin - 1),
-            .behind = !blank(block.before_begin)};
+  Edge edge{
+      .indent = columns(added),
+      .before = from.base > 0 && joined(base_.last_line_of(from.base - 1) + 1, block.before_begin),
+      .behind = from.base < base_.size() && joined(block.before_begin, base_.line_of(from.base))};
   const auto own = base_parts_.around(from.base, to.base, edge, around_base);
   edge.indent = target_parts_.indent_as(from.target, edge.indent, base_parts_, from.base);
   const auto there = target_parts_.around(from.target, to.target, edge, around_target);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "patcher/carry/outline.h"
 #include "patcher/text/line_merge.h"
 #include "patcher/text/lines.h"
 
@@ -9,6 +10,7 @@ namespace patcher {
 namespace {
 
 constexpr size_t kFewestOfALine = 3;  // tokens
+constexpr size_t kFewestLetters = 6;  // without a grammar
 
 using Lined = std::vector<std::string_view>;
 
@@ -64,7 +66,7 @@ bool MergeWitness::is_beside_its_lines(const ChangeBlock& block, const ChangeBlo
   const size_t at = base_.at_line(block.before_begin);
   const bool follows = follows_its_lines(at, in_target);
   const bool precedes = precedes_its_lines(at, in_target);
-  if (follows && precedes) return true;
+  if (follows && (precedes || ends_a_block(block, at, in_target))) return true;
   const auto blank = [](const Lines& lines, size_t line) {
     return line < lines.count() && is_blank(lines.text(line));
   };
@@ -80,6 +82,24 @@ bool MergeWitness::is_beside_its_lines(const ChangeBlock& block, const ChangeBlo
           blank(now, there.before_begin - 1));
 }
 
+bool MergeWitness::says_something(size_t begin, size_t end) const {
+  return base_.source().language() == Language::kLines ? base_.letters(begin, end) >= kFewestLetters
+                                                       : end - begin >= kFewestOfALine;
+}
+
+// Whether what the block adds is deeper than what is behind it, in both: it ends a block.
+bool MergeWitness::ends_a_block(const ChangeBlock& block, size_t in_base, size_t in_target) const {
+  const Lines added(after_);
+  size_t line = block.after_begin;
+  while (line < block.after_end && is_blank(added.text(line)))
+    ++line;
+  if (line == block.after_end) return false;
+  const auto indent = [](const TokenIndex& file, size_t code) {
+    return code < file.size() ? columns(file.source().lines().text(file.line_of(code))) : 0;
+  };
+  return columns(added.text(line)) > std::max(indent(base_, in_base), indent(target_, in_target));
+}
+
 bool MergeWitness::follows_its_lines(size_t in_base, size_t in_target) const {
   while (in_base > 0) {
     size_t size = 1;
@@ -88,7 +108,7 @@ bool MergeWitness::follows_its_lines(size_t in_base, size_t in_target) const {
     if (in_target < size) return false;
     if (base_.run(in_base - size, in_base) != target_.run(in_target - size, in_target))
       return false;
-    if (size >= kFewestOfALine) return true;
+    if (says_something(in_base - size, in_base)) return true;
     in_base -= size;
     in_target -= size;
   }
@@ -103,7 +123,7 @@ bool MergeWitness::precedes_its_lines(size_t in_base, size_t in_target) const {
     if (in_target + size > target_.size()) return false;
     if (base_.run(in_base, in_base + size) != target_.run(in_target, in_target + size))
       return false;
-    if (size >= kFewestOfALine) return true;
+    if (says_something(in_base, in_base + size)) return true;
     in_base += size;
     in_target += size;
   }

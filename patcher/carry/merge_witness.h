@@ -28,6 +28,8 @@ class MergeWitness {
  private:
   bool is_beside_its_lines(const ChangeBlock& block, const ChangeBlock& there,
                            size_t in_target) const;
+  bool ends_a_block(const ChangeBlock& block, size_t in_base, size_t in_target) const;
+  bool says_something(size_t begin, size_t end) const;
   bool follows_its_lines(size_t in_base, size_t in_target) const;
   bool precedes_its_lines(size_t in_base, size_t in_target) const;
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "patcher/text/lines.h"
+
 namespace patcher {
 
 std::vector<uint32_t> TokenNumbers::of(const std::vector<Token>& tokens, std::string_view text) {
@@ -43,6 +45,13 @@ size_t TokenIndex::line_of(size_t code) const {
 
 size_t TokenIndex::last_line_of(size_t code) const {
   return source_.lines().line_of(token(code).end - 1);
+}
+
+size_t TokenIndex::letters(size_t begin, size_t end) const {
+  size_t out = 0;
+  for (size_t i = begin; i < end; ++i)
+    out += patcher::letters(token(i).text(source_.bytes()));
+  return out;
 }
 
 std::vector<size_t> TokenIndex::find(const std::vector<uint32_t>& run, CodeRange range,

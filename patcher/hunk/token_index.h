@@ -36,6 +36,8 @@ class TokenIndex {
   size_t at_line(size_t line) const;
   size_t line_of(size_t code) const;       // where the token begins
   size_t last_line_of(size_t code) const;  // where it ends
+  // How many letters and digits the tokens have.
+  size_t letters(size_t begin, size_t end) const;
   // Where the run begins in the range; at most `most` places.
   std::vector<size_t> find(const std::vector<uint32_t>& run, CodeRange range,
                            size_t most = 2) const;

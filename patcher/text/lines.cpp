@@ -81,6 +81,11 @@ std::string with_last_newline(std::string text, bool ended) {
   return text;
 }
 
+size_t letters(std::string_view text) {
+  return static_cast<size_t>(std::count_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x80 && std::isalnum(c) != 0; }));
+}
+
 bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t") == std::string_view::npos;
 }

@@ -54,6 +54,9 @@ std::string with_last_newline(std::string text, bool ended);
 // Whether the line holds nothing but blanks and tabs.
 bool is_blank(std::string_view line);
 
+// How many letters and digits of ASCII it has.
+size_t letters(std::string_view text);
+
 // Whether the text holds the identifier, not as a part of a longer one.
 bool has_word(std::string_view text, std::string_view word);
 

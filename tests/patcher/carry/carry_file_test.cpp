@@ -363,6 +363,47 @@ TEST(Carry, ChangesACommentThatHasGrown) {
             "missing: a comment at the removed lines is another one now, or is not there");
 }
 
+// No code says where in a comment a line is; the neighbour that is left does, if the other is gone.
+TEST(Carry, AddsToAListInACommentBesideTheLineThatIsLeft) {
+  const auto text = [](const std::string& list) {
+    return "/*\n * Copyright 2012 by One Company.\n" + list + " */\n\n" + function("f", "");
+  };
+  const std::string two = " * Copyright 2020 by Another One.\n";
+  const std::string own = " * Copyright 2024 by the Third.\n";
+  EXPECT_EQ(carried(text(two), text(own + two), text("")), text(own));
+  EXPECT_EQ(carried(text(two), text(own), text(two) + "int y;\n"), text(own) + "int y;\n");
+  EXPECT_EQ(refusal(text(""), text(own), text(two)),
+            "missing: a comment at the removed lines is another one now, or is not there");
+}
+
+TEST(Carry, AddsBehindTheLastOfATypeWhereThatIsAnotherNow) {
+  const auto type = [](const std::string& fields) {
+    return "enum kind {\n  KIND_FIRST,\n" + fields + "  KIND_COUNT\n};\n";
+  };
+  EXPECT_EQ(carried(type("  KIND_TWO,\n"), type("  KIND_TWO,\n  KIND_OWN,\n"), type("")),
+            type("  KIND_OWN,\n"));
+}
+
+// Without a grammar: one line with much to say, where both neighbours have changed.
+TEST(Carry, ChangesALineThatIsThereOnceBetweenChangedOnes) {
+  const auto change = [](const std::string& before, const std::string& after,
+                         const std::string& target) {
+    const Source base("a.py", before);
+    const Source there("a.py", target);
+    const CarriedFile file = carry_file(base, after, there);
+    return file.failure ? file.failure->message : file.bytes;
+  };
+  const auto text = [](const std::string& call, const std::string& line) {
+    return "def f(self, os):\n    if self.first != os.first:\n        " + call + "('first')\n" +
+           line + "        " + call + "('order')\n    if self.last != os.last:\n        " + call +
+           "('last')\n";
+  };
+  const std::string line = "    if self.update_order != os.update_order:\n";
+  const std::string other = "    if self.update_order not in (None, os.update_order):\n";
+  EXPECT_EQ(change(text("changes.add", line), text("changes.add", other), text("add", line)),
+            text("add", other));
+}
+
 TEST(Carry, RefusesALostName) {
   const std::string helper = function("helper", "");
   const std::string before = function("f", "  step(x, 1);\n");
