@@ -236,6 +236,7 @@ struct Problem {
 
 // Row r's set, by scores drawn for its position.
 std::vector<std::int32_t> sets(const Problem& p) {
+  if (p.most == 0) return {};
   std::vector<std::int32_t> all(p.rows * p.most, -1);
   for (std::size_t r = 0; r < p.rows; ++r) {
     const std::size_t count = p.position + r + 1;
